@@ -25,12 +25,12 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
 from poolpilot.env.workloads.composed import chooses
 from poolpilot.env.workloads.composition import composition
+from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advice.reasons import BELIEVABLE_FACTOR
 from poolpilot.models.champion import load_any_machine, load_champion
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisorSettings
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor
-from poolpilot.models.reasons import BELIEVABLE_FACTOR
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family

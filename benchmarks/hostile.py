@@ -27,7 +27,7 @@ from code_digest import made_with
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings

@@ -29,10 +29,10 @@ from poolpilot.agent.baselines.portfolio import portfolio_on
 from poolpilot.env.objective import regret
 from poolpilot.env.output import write_json
 from poolpilot.errors import ServerError
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import VARIABLE, load_curves
-from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.learn.learn_settings import Staged
 from poolpilot.pipelines.learn.learning_journal import NAME, LearningRun

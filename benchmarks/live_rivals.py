@@ -32,12 +32,12 @@ from poolpilot.env.objective import regret
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_for
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars

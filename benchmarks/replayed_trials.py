@@ -25,10 +25,11 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import regret
 from poolpilot.env.output import write_json
 from poolpilot.env.servers.recorded import RecordedServer
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from recorded_cases import RecordedCase, mean_value, recorded_cases
 from rival_censoring import censored_cases

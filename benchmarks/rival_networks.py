@@ -9,8 +9,9 @@ from poolpilot.agent.training.validation import GreedyPolicy
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.artefact import Artefact, load
-from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import Unguarded
 
 ON_RATIOS = "_on_ratios"

@@ -31,11 +31,12 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import Unguarded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars

@@ -9,7 +9,7 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.serve.tuner.clock import clock_of
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings

@@ -7,10 +7,10 @@ import numpy as np
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Prediction, Predictor
 
 
 class RandomPredictor:

@@ -12,8 +12,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.predictor import Estimate, Prediction, Predictor, ScorePredictor
+from poolpilot.models.predictor import Estimate, ScorePredictor
 
 
 def with_settings(artefact: Artefact, **settings: float) -> ScorePredictor:
@@ -107,7 +108,8 @@ def test_unknown_core_count_makes_it_abstain_and_keep(unanimous: Artefact, poor:
 def test_ignorance_is_no_advice_to_leave_it_and_promises_nothing(
     unanimous: Artefact, window_of: Callable[..., Window], cpus: int
 ) -> None:
-    windows = [window_of(3, PoolTuple(4, 3, 500)), window_of(3, PoolTuple(64, 10, 10))]
+    busy = {"queue_length_mean": 30.0}
+    windows = [window_of(3, PoolTuple(4, 3, 500), **busy), window_of(3, PoolTuple(64, 10, 10), **busy)]
     prediction = ScorePredictor(unanimous).predict(windows, KnobSpace.stock(cpus), Objective())
     assert (prediction.abstained, prediction.verdict) == (True, "no advice")
     assert (prediction.expected_gain, prediction.gain_low, prediction.gain_high) == (None, None, None)

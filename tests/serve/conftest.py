@@ -19,7 +19,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog

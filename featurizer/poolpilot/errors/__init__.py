@@ -8,6 +8,7 @@ __all__ = [
     "JournalError",
     "LoadError",
     "LostServerError",
+    "NoConnectionLeftError",
     "NotBroughtBackError",
     "PoolPilotError",
     "RemoteError",
@@ -55,6 +56,10 @@ class LoadError(ServerError):
 
 class LostServerError(ServerError):
     """The connection to a server broke, or the server was restarted."""
+
+
+class NoConnectionLeftError(ServerError):
+    """The server refuses a login because a limit on connections is reached: its own, or one of the account."""
 
 
 class CountersResetError(LostServerError):

@@ -217,6 +217,16 @@ INDICATORS: tuple[Feature, ...] = (
         Measure("quota_periods"),
         "periods in which the CPU quota was used up over all in which something was to run",
     ),
+    _mean_number(
+        "unlistened_connections_mean",
+        Measure("unlistened_connection_us"),
+        "time integral of the connections whose group runs something and has no listener",
+    ),
+    _mean_number(
+        "standing_connections_mean",
+        Measure("standing_connection_us"),
+        "the same of groups that have not polled between two looks either",
+    ),
     *(
         _us_per_request(f"events_{kind}_us_per_request", Measure(f"events_{kind}_us"), f"wait events: {kind}")
         for kind in WAIT_EVENTS

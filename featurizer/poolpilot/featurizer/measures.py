@@ -74,6 +74,8 @@ STATUS_COUNTERS = (
     "threads_scheduled",
     "threads_run_delay_us",
     "machine_idle_us",
+    "unlistened_connection_us",
+    "standing_connection_us",
     "quota_periods",
     "quota_periods_throttled",
     "quota_throttled_us",

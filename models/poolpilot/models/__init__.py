@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from poolpilot.errors.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from poolpilot.models.advice.prediction import Prediction, Predictor, ProbingPredictor
     from poolpilot.models.artefact import Artefact
     from poolpilot.models.body import Request, as_body
     from poolpilot.models.card import ModelCard, PredictorSettings
     from poolpilot.models.champion import load_champion, load_for
     from poolpilot.models.prediction_request import RequestError, parse
-    from poolpilot.models.predictor import Prediction, Predictor, ProbingPredictor, ScorePredictor
+    from poolpilot.models.predictor import ScorePredictor
     from poolpilot.models.workload_repository import WorkloadRepository
 else:
     __getattr__, __dir__ = lazy_names(

@@ -18,8 +18,8 @@ from poolpilot.env.observation import scaled_log, tuple_inputs
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.architecture import grid_coordinates
-from poolpilot.models.predictor import Predictor
 
 
 def window_of(sweep: WorkloadSweep, size: int = 2) -> Window:

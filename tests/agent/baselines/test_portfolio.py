@@ -14,9 +14,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from poolpilot.models.predictor import Predictor
 
 WORST = np.ones(3)
 

@@ -17,7 +17,7 @@ from poolpilot.env.tuning.loop import tune
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 
 CURVE = ((1, 100.0), (128, 1000.0))
 KNOBS = KnobSpace.stock(4)

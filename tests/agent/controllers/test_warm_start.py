@@ -20,7 +20,7 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.native_pool import SpectralClimber
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 

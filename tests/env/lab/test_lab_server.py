@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
-from poolpilot.env.lab import side_session
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
+from poolpilot.env.lab.side import side_session
 from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload

@@ -227,6 +227,24 @@ def test_rows_are_counted_while_a_statement_reads_them(server: MariadbServer, la
     assert (measures_between(before, server.snapshot())["rows_read"] or 0.0) >= 2e7
 
 
+def test_connections_of_a_group_that_nobody_listens_for_are_counted(server: MariadbServer) -> None:
+    """The only thread of a group computes: until the timer comes, what its connections send is in no queue."""
+    server.apply(server.tuple_in_force().with_core((1, 3, 5000)))
+    before = server.snapshot()
+    with Session(server.account) as waiting, Session(server.account) as computing:
+        waiting.rows("DO 0")
+        reader = threading.Thread(target=computing.rows, args=("SELECT BENCHMARK(100000000, 1 + 1)",))
+        reader.start()
+        server.run_for(0.6)
+        seen = server.population
+        after = server.snapshot()
+        reader.join()
+    assert seen.unlistened == 2
+    assert seen.standing_since(seen) == 2
+    indicators = Window.between(before, after).indicators
+    assert 0.0 < indicators["standing_connections_mean"] <= indicators["unlistened_connections_mean"] <= 2.0
+
+
 def test_rows_that_looks_read_are_nobodys(server: MariadbServer) -> None:
     """A look reads a row of each group: with 128 of them as many as a server reads that is all but idle."""
     before = server.snapshot()

@@ -12,10 +12,10 @@ from poolpilot.env.servers.curve import CurveServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Predictor
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 

@@ -14,13 +14,14 @@ from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Estimate, Prediction, Preference, ScorePredictor
+from poolpilot.models.predictor import Estimate, Preference, ScorePredictor
 
 
 @dataclass

@@ -20,8 +20,9 @@ from tests.models.mlflow.conftest import Registered
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.body import as_body
-from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 
 # MLflow and its dependencies warn about their own deprecations.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -12,7 +12,7 @@ from rich.console import Console
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.demo.demo_report import foreign_story, reasons_of, story_of, workload_table
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
 from poolpilot.serve.commands.look.demo_command import demo

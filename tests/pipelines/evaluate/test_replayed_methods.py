@@ -19,7 +19,7 @@ from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings, Methods
 from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods, starts_of
 from poolpilot.pipelines.evaluate.statistics.outcomes import Outcome

@@ -13,10 +13,10 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from poolpilot.models.predictor import Prediction
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.pipelines.production.production_outcome import Became, ProductionOutcome
 

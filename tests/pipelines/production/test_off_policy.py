@@ -13,7 +13,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.production.off_policy import off_policy_gain, step_towards
 from poolpilot.pipelines.production.production_outcome import Became, ProductionOutcome
 from poolpilot.serve.tuner.guard.envelope import Envelope

@@ -19,8 +19,8 @@ from tests.serve.conftest import trusting
 from tests.tls_identity import Identity, make_identity
 
 from poolpilot.errors import PoolPilotError, ServerError
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.learned_folder import CURVES_FILE
-from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import ServiceServer, check_tls, http_server

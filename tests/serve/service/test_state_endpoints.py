@@ -14,10 +14,11 @@ from structlog.testing import capture_logs
 
 from poolpilot.errors import ArtefactError, PoolPilotError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_any_machine, load_champion
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service import served_models
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind

@@ -15,8 +15,8 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Prediction
 from poolpilot.serve.shadow.challenger import Challenger, acted_on
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import DecisionLog, read_log

@@ -14,7 +14,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode

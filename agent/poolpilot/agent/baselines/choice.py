@@ -9,7 +9,7 @@ from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 
 
 def best_allowed(scores: NDArray[np.floating], grid: ActionGrid, limits: KnobSpace) -> int:

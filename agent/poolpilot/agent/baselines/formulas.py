@@ -12,7 +12,7 @@ from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 
 
 class SizeFormula(ABC):

@@ -21,7 +21,7 @@ from poolpilot.env.observation import EncodedWindow, encode_window
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 
 FLAT = 1e-6
 """A feature whose standard deviation is below this tells no workloads apart and is left out of the distance."""

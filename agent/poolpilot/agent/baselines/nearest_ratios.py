@@ -10,10 +10,10 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.likeness import squared_distances
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.predictor import Prediction
 
 SLIGHT = 1e-3
 """Weight of a tuple's own regret beside what trying it leaves: it decides where several would leave as little."""

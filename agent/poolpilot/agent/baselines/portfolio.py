@@ -23,9 +23,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.predictor import Prediction
 
 
 class PortfolioSettings(BaseModel):

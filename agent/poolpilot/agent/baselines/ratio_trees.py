@@ -15,10 +15,10 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.predictor import Prediction
 
 Floats = NDArray[np.float64]
 

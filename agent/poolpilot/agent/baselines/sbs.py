@@ -15,7 +15,7 @@ from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 
 
 class SingleBestStaticSettings(BaseModel):

@@ -17,8 +17,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.observation import EncodedWindow, encode_window
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.architecture import CONTEXT_MAP, COORDINATE_MAP, THROTTLED_FROM, grid_coordinates
-from poolpilot.models.predictor import Prediction
 
 Rows = NDArray[np.float32]
 

@@ -7,7 +7,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 
 
 class PredictorController(Controller):

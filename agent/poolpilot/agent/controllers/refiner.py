@@ -15,7 +15,7 @@ from poolpilot.env.server import AnyServer
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 
 
 class RefinerSettings(BaseModel):

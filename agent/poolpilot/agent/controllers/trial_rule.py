@@ -7,7 +7,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor, ProbingPredictor
+from poolpilot.models.advice.prediction import Prediction, Predictor, ProbingPredictor
 
 MOST_DECISIONS = 8
 """Trials that anything may ask for; the networks see the first window and the latest few of them."""

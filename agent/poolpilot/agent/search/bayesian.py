@@ -23,7 +23,7 @@ from poolpilot.agent.search.workload_mapping import WorkloadMapping
 from poolpilot.agent.torch_threads import torch_threads
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.reasons import percent
+from poolpilot.models.advice.reasons import percent
 
 with warnings.catch_warnings():
     # linear_operator compiles a function by a way that torch has deprecated.

@@ -17,8 +17,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.observation import ENTRIES, encode
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.forward import forward
-from poolpilot.models.predictor import Prediction
 
 
 class GreedyPolicy:

@@ -1,7 +1,7 @@
 """What a server has counted: the statements that read it, and the snapshot made of their answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from poolpilot.env.mariadb.session import Session
@@ -9,8 +9,13 @@ from poolpilot.env.mariadb.variables import KNOB_VARIABLES, MAX_THREADS
 from poolpilot.featurizer.measures import STATEMENTS, WAIT_REASONS
 
 POPULATION = (
-    "SUM(CONNECTIONS), SUM(THREADS), SUM(ACTIVE_THREADS), SUM(STANDBY_THREADS), SUM(HAS_LISTENER), SUM(QUEUE_LENGTH)"
+    "SUM(CONNECTIONS), SUM(THREADS), SUM(ACTIVE_THREADS), SUM(STANDBY_THREADS), SUM(HAS_LISTENER), SUM(QUEUE_LENGTH), "
+    "GROUP_CONCAT(IF(HAS_LISTENER = 0 AND ACTIVE_THREADS > 0, CONCAT(GROUP_ID, '=', CONNECTIONS), NULL)), "
+    "(SELECT GROUP_CONCAT(GROUP_ID, '=', POLLS_BY_LISTENER + POLLS_BY_WORKER) "
+    "FROM information_schema.THREAD_POOL_STATS)"
 )
+"""Sums over the groups, and as `GROUP=NUMBER,...` the connections of groups that nobody listens for, and all polls."""
+
 POPULATION_QUERY = f"SELECT {POPULATION} FROM information_schema.THREAD_POOL_GROUPS"
 
 STATISTICS = {
@@ -103,6 +108,9 @@ class Population:
         standby: Threads that sleep until they are woken.
         listeners: Threads that listen.
         queued: Connections whose request waits for a worker.
+        unlistened_groups: Connections of each group that runs something and has no listener. What they send is in no
+            queue until a thread of the group polls.
+        polls: Polls of each group so far.
     """
 
     connections: int
@@ -111,6 +119,21 @@ class Population:
     standby: int
     listeners: int
     queued: int
+    unlistened_groups: Mapping[str, int] = field(default_factory=dict)
+    polls: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def unlistened(self) -> int:
+        """Connections of groups that run something and have no listener."""
+        return sum(self.unlistened_groups.values())
+
+    def standing_since(self, earlier: "Population") -> int:
+        """Those of groups that had no listener at an earlier look either, and have not polled since."""
+        return sum(
+            connections
+            for group, connections in self.unlistened_groups.items()
+            if group in earlier.unlistened_groups and self.polls.get(group) == earlier.polls.get(group)
+        )
 
     @property
     def waiting(self) -> int:
@@ -136,7 +159,14 @@ def read_look(session: Session) -> tuple[dict[str, Any], Population]:
 
 
 def _population(sums: Sequence[Any]) -> Population:
-    return Population(*(int(value or 0) for value in sums))
+    *numbers, unlistened, polls = sums
+    connections, threads, active, standby, listeners, queued = (int(value or 0) for value in numbers)
+    return Population(connections, threads, active, standby, listeners, queued, _by_name(unlistened), _by_name(polls))
+
+
+def _by_name(text: object) -> dict[str, int]:
+    """Numbers by name from `NAME=NUMBER,...`; none from NULL."""
+    return {name: int(number) for name, _, number in (one.partition("=") for one in str(text or "").split(",") if one)}
 
 
 def read_counters(session: Session) -> dict[str, float]:
@@ -164,7 +194,7 @@ def _sum_of(variables: Sequence[str], status: Mapping[str, float]) -> float:
 
 def _waits(text: str) -> dict[str, float]:
     """The waits that the pool was told of, each reason by itself and those that belong together."""
-    told = {reason: float(count) for reason, _, count in (one.partition("=") for one in text.split(",") if one)}
+    told = {reason: float(count) for reason, count in _by_name(text).items()}
     together = {name: sum(told.get(reason, 0.0) for reason in reasons) for name, reasons in WAITS.items()}
     return together | {f"reported_{reason}": told[reason.upper()] for reason in WAIT_REASONS if reason.upper() in told}
 

@@ -35,8 +35,12 @@ INTEGRALS = {
     "active_thread_us": "active",
     "queue_length_us": "queued",
     IN_SYSTEM: "in_system",
+    "unlistened_connection_us": "unlistened",
 }
 """Counter that integrates a number of the population over time."""
+
+STANDING_US = "standing_connection_us"
+"""Counter that integrates the connections whose group nobody has listened for from one look at it to the next."""
 
 
 class ClientReports(Protocol):
@@ -101,7 +105,7 @@ class MariadbServer:
         self._found = {self._tuple}  # all that were ever in force
         self._ours: PoolTuple | None = None  # what was set here last, while nobody else is known to have set a tuple
         self._epoch = 0
-        self._integrals = dict.fromkeys(INTEGRALS, 0.0)
+        self._integrals = dict.fromkeys((*INTEGRALS, STANDING_US), 0.0)
         self.population = read_population(self.session)
         self._sampled_s = time.monotonic()
         self._disturbances: tuple[str, ...] = ()
@@ -304,6 +308,8 @@ class MariadbServer:
         for counter, name in INTEGRALS.items():
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
             self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
+        standing = population.standing_since(self.population)
+        self._integrals[STANDING_US] += standing * (now_s - self._sampled_s) * 1e6
         self.population, self._sampled_s = population, now_s
 
     def _look_for_disturbances(self) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import MODEL_FOR
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped import one_look
-from poolpilot.models.predictor import Prediction, Predictor
 
 
 class AdviceByKind:

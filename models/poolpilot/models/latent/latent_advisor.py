@@ -13,6 +13,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.gain_bound import within_bound
+from poolpilot.models.advice.prediction import Prediction
+from poolpilot.models.advice.reasons import percent, percentage, reasons_for
 from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.latent_bandit import MODEL_ERROR
 from poolpilot.models.latent.likeness import LikenessSettings, prior_by_distance, squared_distances
@@ -20,8 +23,6 @@ from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.looks.floor_limits import may_be_named
-from poolpilot.models.predictor import Prediction
-from poolpilot.models.reasons import percent, percentage, reasons_for
 
 
 class LatentAdvisorSettings(BaseModel):
@@ -89,6 +90,9 @@ class LatentAdvisor:
         """Names a tuple; see `Predictor.predict`. Where the processors of the server are not known it abstains."""
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+        return within_bound(self._by_curves(windows, limits, objective), windows, objective)
+
+    def _by_curves(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         latest = windows[-1]
         if limits.processors is None:
             return self._answer(latest, latest.pool_tuple, (UNKNOWN_CPUS,), None)

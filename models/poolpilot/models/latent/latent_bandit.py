@@ -16,14 +16,15 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.gain_bound import within_bound
+from poolpilot.models.advice.prediction import Prediction
+from poolpilot.models.advice.reasons import percent
 from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.likeness import LikenessSettings, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.floor_limits import may_be_named
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Prediction
-from poolpilot.models.reasons import percent
 
 MODEL_ERROR = 0.25
 """Standard deviation of J between a workload and the curve most like it, by default."""
@@ -80,7 +81,8 @@ class LatentBandit:
             in_force = windows[-1].pool_tuple
             return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), self.curves.digest)
         prediction = self._fewer_groups(windows, limits) or self._by_curves(windows, limits, objective)
-        return replace(prediction, reasons=(*prediction.reasons, *self.curves.beyond(limits)))
+        beyond = replace(prediction, reasons=(*prediction.reasons, *self.curves.beyond(limits)))
+        return within_bound(beyond, windows, objective, to_measure=True)
 
     def _fewer_groups(self, windows: Sequence[Window], limits: KnobSpace) -> Prediction | None:
         """Fewer groups as the first trial where rows are fought over."""

@@ -6,12 +6,14 @@ from dataclasses import replace
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.gain_bound import within_bound
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.looks.floor_limits import furthest_within_floors, near_first
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 
 
 class OneLook:
@@ -66,7 +68,8 @@ class OneLook:
         if found is None or step is None:
             return None
         reasons = (found.reason, *self.advisor.curves.beyond(limits))
-        return Prediction(step, windows[-1].pool_tuple, False, reasons, self.rules.digest)
+        ruled = Prediction(step, windows[-1].pool_tuple, False, reasons, self.rules.digest)
+        return within_bound(ruled, windows, objective)
 
     def _may_lose(
         self,

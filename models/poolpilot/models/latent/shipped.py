@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_any_machine, load_for, model_for
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
@@ -20,7 +21,7 @@ from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 
 NETWORK = Path("network")
 """Stands for the shipped network in the place of a model's folder."""

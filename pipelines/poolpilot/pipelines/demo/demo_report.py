@@ -13,7 +13,7 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import regret
 from poolpilot.env.tuning.loop import TuningTrace
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.reasons import reasons_for
+from poolpilot.models.advice.reasons import reasons_for
 from poolpilot.pipelines.demo.phases import DemoRun
 from poolpilot.pipelines.evaluate.timeline import lost_goodput, time_to_share
 

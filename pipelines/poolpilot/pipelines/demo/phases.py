@@ -15,7 +15,7 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
 from poolpilot.pipelines.evaluate.stage import Stage
 

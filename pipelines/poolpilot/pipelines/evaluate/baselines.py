@@ -16,8 +16,9 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.evaluation import SBS, EvaluationSettings, Methods
 from poolpilot.pipelines.progress_bars import NO_BARS, ProgressBars
 

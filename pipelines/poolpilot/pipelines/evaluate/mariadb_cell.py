@@ -21,7 +21,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.timeline import lost_goodput, time_to_share
 

@@ -14,8 +14,9 @@ from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import warn
 from poolpilot.errors import ServerError, SettingError, StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_champion
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import fit_baselines
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, check_grid, tracked_data
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage

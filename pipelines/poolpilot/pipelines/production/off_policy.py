@@ -23,7 +23,7 @@ import numpy as np
 from poolpilot.env.knobs import CORE_KNOBS, KnobSpace, step_reach
 from poolpilot.errors import PoolPilotError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.pipelines.production.production_outcome import ProductionOutcome
 
 FEWEST = 10.0

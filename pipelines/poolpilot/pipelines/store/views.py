@@ -6,7 +6,8 @@ from pathlib import Path
 import duckdb
 
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
-from poolpilot.featurizer.sql import features_view_sql
+from poolpilot.featurizer.record import CONTEXT_FIELDS, OUTCOME_FIELDS, TUPLE_FIELDS
+from poolpilot.featurizer.schema import FEATURES, SCHEMA_VERSION
 from poolpilot.pipelines.store.record_store import RecordStore
 from poolpilot.pipelines.store.records import StagingStore
 
@@ -15,6 +16,12 @@ STORAGE_VERSION = "v1.5.0"
 
 TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "bool": "BOOLEAN"}
 """Type in DuckDB by type in the schema."""
+
+SCALED_PREFIX = "scaled_"
+"""A view's column `scaled_<feature>` is the feature as the network sees it, NULL where missing."""
+
+KEPT_COLUMNS = tuple(field.name for field in CONTEXT_FIELDS + TUPLE_FIELDS + OUTCOME_FIELDS)
+"""Columns of a record that the view passes on beside the features."""
 
 OUTCOMES_SQL = f"""
 CREATE OR REPLACE VIEW outcomes AS
@@ -47,6 +54,29 @@ def connect(store: StagingStore, database: Path | None = None) -> duckdb.DuckDBP
     connection.execute(features_view_sql("records", "features"))
     connection.execute(OUTCOMES_SQL)
     return connection
+
+
+def features_view_sql(records: str = "records", view: str = "features") -> str:
+    """Renders the statement that creates the view of features over records.
+
+    Args:
+        records: Name of the table or view of records.
+        view: Name of the view to create or replace.
+
+    Returns:
+        A DuckDB statement; the view has `KEPT_COLUMNS`, every feature in natural units by its name, and
+        every feature scaled to 0..1 as `scaled_<name>`. Rows of another schema version are left out.
+    """
+    kept = ", ".join(f'"{name}"' for name in KEPT_COLUMNS)
+    raw = ",\n".join(f'{feature.sql()} AS "{feature.name}"' for feature in FEATURES)
+    clipped = ",\n".join(f'{feature.clip_sql()} AS "{feature.name}"' for feature in FEATURES)
+    scaled = ",\n".join(f'{feature.scaled_sql()} AS "{SCALED_PREFIX}{feature.name}"' for feature in FEATURES)
+    return (
+        f'CREATE OR REPLACE VIEW "{view}" AS\n'
+        f'WITH raw AS (SELECT {kept},\n{raw}\nFROM "{records}" WHERE "schema_version" = {SCHEMA_VERSION}),\n'
+        f"clipped AS (SELECT {kept},\n{clipped}\nFROM raw)\n"
+        f"SELECT *,\n{scaled}\nFROM clipped"
+    )
 
 
 def guard(connection: duckdb.DuckDBPyConnection, store: StagingStore) -> None:

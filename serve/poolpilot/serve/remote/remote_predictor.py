@@ -17,8 +17,8 @@ from poolpilot.errors import RemoteError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.body import MOST_FORBIDDEN, MOST_WINDOWS, as_body
-from poolpilot.models.predictor import Prediction
 from poolpilot.serve.remote.service_link import ServiceLink
 
 DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.serve.service.access.bearer_tokens import Scope
 from poolpilot.serve.service.access.body_limit import BodyLimit
 from poolpilot.serve.service.access.doorkeeper import OPEN, Doorkeeper

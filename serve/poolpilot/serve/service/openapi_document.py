@@ -6,8 +6,8 @@ from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from poolpilot.models.advice.prediction import Prediction, Verdict
 from poolpilot.models.body import MOST_FORBIDDEN
-from poolpilot.models.predictor import Prediction, Verdict
 from poolpilot.serve.service.prediction_query import TUPLE
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, REASONS
 from poolpilot.serve.service.request_schema import REFERENCE, holding, referring, request_schemas

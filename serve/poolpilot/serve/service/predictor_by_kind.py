@@ -7,12 +7,13 @@ from typing import Self
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, load_champion, model_for
 from poolpilot.models.latent.learned_folder import holds_learned_model
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped import advisor_for, trials_beside
-from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 
 
 class PredictorByKind:

@@ -7,9 +7,10 @@ from typing_extensions import TypedDict
 
 from poolpilot.errors import in_words
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.one_look import OneLook
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 ANY_KIND = "any"

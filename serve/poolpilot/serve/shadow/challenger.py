@@ -7,12 +7,12 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import PoolPilotError, in_words
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.latent_bandit import LatentBanditSettings
 from poolpilot.models.latent.likeness import prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.predictor import Predictor
 from poolpilot.serve.tuner.machine.evidence.look import Challenge, Proposal
 
 ONE_DEVIATION = 0.6827

@@ -23,7 +23,7 @@ from poolpilot.errors import (
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.serve.tuner.caution import KeptCaution
 from poolpilot.serve.tuner.clock import Clock, clock_of
 from poolpilot.serve.tuner.decision_log import DecisionLog

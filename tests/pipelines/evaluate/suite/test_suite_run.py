@@ -10,8 +10,8 @@ from poolpilot.env.lab.suite.suite_cells import SuiteCell, named_cells, suite_ce
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace

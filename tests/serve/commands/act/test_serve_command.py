@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from poolpilot.errors import ServerError
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.serve.service import http_server
 from poolpilot.serve.service.http_server import check_descriptors, listening_socket
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog

@@ -15,9 +15,9 @@ from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import champion_folder
-from poolpilot.models.predictor import Prediction
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.serve.commands.climb.climb_command import said_of_all
 from poolpilot.serve.commands.options.tuning_options import TuningOptions

@@ -19,7 +19,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.models.advice.prediction import Prediction, ProbingPredictor
 from poolpilot.pipelines.logged_run import LoggedRun
 from poolpilot.serve.commands.climb.climb_command import report
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run

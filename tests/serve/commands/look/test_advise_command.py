@@ -12,10 +12,11 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.identity import ServerIdentity, ServerReached
 from poolpilot.errors import ServerError
+from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.look import advise_command
 from poolpilot.serve.commands.look.advice import workload_in_words
 from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
@@ -32,7 +33,7 @@ class MadeUpServer:
     population = SimpleNamespace(connections=64)
 
     def __init__(self, cpus: int | None) -> None:
-        self.knobs = replace(KnobSpace.stock(cpus or 2), processors=cpus)
+        self.cpus, self.knobs = cpus, replace(KnobSpace.stock(cpus or 2), processors=cpus)
         names = ("thread_pool_max_threads", "thread_stack")
         self.variables = {name: SimpleNamespace(value="65536") for name in names}
 
@@ -328,6 +329,16 @@ def test_what_the_server_shows_beside_its_pool_is_said_where_it_matters(window: 
     assert "a statement waits 3.20 ms for rows that others hold" in said
     assert "for files" not in said
     assert "counted by kind" not in "\n".join(workload_in_words(window, 2))
+
+
+def test_quota_that_is_used_up_is_said_with_what_helps(window: Window) -> None:
+    profile = replace(window.profile, features={**window.profile.features, "cpus": 0.4, "utilisation": 0.98})
+    used_up = replace(window, profile=profile, indicators={THROTTLED_SHARE: 80 / 91})
+    said = "\n".join(workload_in_words(used_up, 0.4))
+    assert "statements a second to 0.4 processors\n" in said
+    assert "the server uses 98 % of the processor time" in said
+    assert "its CPU quota is used up in 88 % of its periods" in said
+    assert "quota" not in "\n".join(workload_in_words(window, 0.4))
 
 
 def test_the_next_step_knows_what_was_said_of_the_server(invoke: Callable[..., Any], on: Callable[..., None]) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.look import predict_command
 
 

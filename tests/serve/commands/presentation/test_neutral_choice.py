@@ -11,13 +11,13 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S, THROTTLED_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.presentation import neutral_choice as chosen
 from poolpilot.serve.commands.presentation.neutral_choice import NEUTRAL, neutral_choice
 
@@ -103,6 +103,12 @@ def test_where_it_was_not_measured_known_curves_name_one_and_say_what_they_are(
         f"(8, 3, 10) loses least of all constants on {processors} under the 2 known workloads, most of them "
         "simulated: 10 % to the best in the mean, and (2, 3, 10) 30 %"
     )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_none_is_named_while_a_quota_is_used_up(window: Window, cpus: int) -> None:
+    throttled = replace(window, indicators={THROTTLED_SHARE: 0.9})
+    assert said_of(throttled, KnobSpace.stock(cpus), PoolTuple(2, 3, 10)) is None
 
 
 def test_curves_name_none_that_breaks_a_floor_or_has_no_use(window: Window) -> None:

@@ -13,8 +13,8 @@ from poolpilot.env import CurveServer, observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import ArtefactError
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.learned_folder import CURVES_FILE
-from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.commands.tune.followed_model import followed_model
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings

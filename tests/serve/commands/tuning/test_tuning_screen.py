@@ -13,7 +13,7 @@ from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import tune
-from poolpilot.models.predictor import ProbingPredictor
+from poolpilot.models.advice.prediction import ProbingPredictor
 from poolpilot.native_pool import SpectralClimber
 from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS
 from poolpilot.serve.commands.tuning.tuning_screen import SHOWN_DECISIONS, SHOWN_WINDOWS, TuningScreen

@@ -11,7 +11,7 @@ import pytest
 from tests.serve.conftest import trusting
 from tests.tls_identity import make_identity
 
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 
 METRICS = b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n"
 HEALTH_CHECK = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"

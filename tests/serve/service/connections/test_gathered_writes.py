@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.serve.service.connections.gathered_writes import GatheredWrites
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.serve.tuner.conftest import HOME, Drive, is_mix, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.evidence.look import LEAST, MOST, MOST_GAIN, Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory

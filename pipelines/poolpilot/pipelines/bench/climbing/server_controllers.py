@@ -17,7 +17,7 @@ from poolpilot.env.controller import Controller
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL, MakeClimber, ours
 
 SIZE_GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 32, 64, 128), oversubscribes=(3,), timer_intervals_ms=(500,))

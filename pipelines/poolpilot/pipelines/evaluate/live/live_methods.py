@@ -25,6 +25,7 @@ from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.champion import load_any_machine, load_champion
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
@@ -32,7 +33,6 @@ from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
 from poolpilot.pipelines.train.recorded_curves import recorded_curves

@@ -7,10 +7,11 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import MODEL_FOR
 from poolpilot.models.latent.one_look import network_for
-from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.models.predictor import ScorePredictor
 
 
 class NetworkByKind:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 
 
 class ServerView:

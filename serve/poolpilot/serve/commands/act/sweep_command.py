@@ -22,8 +22,8 @@ from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.advice.reasons import percent
 from poolpilot.models.body import REQUEST, outcome_body
-from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines

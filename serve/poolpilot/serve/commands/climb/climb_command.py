@@ -13,9 +13,9 @@ from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, ServerError, SettingError
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run

@@ -20,7 +20,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, SettingsWatch
 from poolpilot.serve.commands.tuning.outcome import Row, outcome_row

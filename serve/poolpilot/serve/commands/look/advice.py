@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
+from poolpilot.env.mariadb.host.quota_periods import cpus_in_words
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.measures import STATEMENTS
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
+from poolpilot.models.advice.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.body import REQUEST, as_body
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.predictor import Prediction
-from poolpilot.models.reasons import BUSY, QUEUEING, percentage
+from poolpilot.models.looks.used_up_quota import is_quota_used_up, throttled_share
 from poolpilot.models.workload_repository import WorkloadRepository
 from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines
@@ -124,7 +126,7 @@ def advice_of(
     threads = worst_threads(server, chosen)
     return Advice(
         prediction=prediction,
-        workload=workload_in_words(window, server.knobs.processors),
+        workload=workload_in_words(window, server.cpus),
         similar=None if prediction.abstained else _similar(window, chosen, repository),
         worst_threads=threads,
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
@@ -146,18 +148,18 @@ def worst_threads(server: MariadbServer, pool_tuple: PoolTuple) -> int:
     return min(max(pool_tuple.active_threads, connections) + pool_tuple.pool_size, most)
 
 
-def workload_in_words(window: Window, cpus: int | None) -> tuple[str, ...]:
+def workload_in_words(window: Window, cpus: float | None) -> tuple[str, ...]:
     """The workload of a window, sentence by sentence; `cpus` is None where the processors are not known."""
     features = {name: value for name, value in window.profile.features.items() if value is not None}
     connections = features.get("connections", 0.0)
-    processors = (
-        "an unknown number of processors" if cpus is None else "1 processor" if cpus == 1 else f"{cpus} processors"
-    )
+    processors = "an unknown number of processors" if cpus is None else cpus_in_words(cpus)
     said = [f"{connections:.0f} connections send {window.throughput_per_s:.0f} statements a second to {processors}"]
     if "utilisation" in features:
         each = features.get("process_cpu_us_per_request", 0.0)
         used = percentage(features["utilisation"])
         said.append(f"the server uses {used} of the processor time, {each:.0f} us a statement")
+    if is_quota_used_up(window):
+        said.append(f"its CPU quota is used up in {percentage(throttled_share(window))} of its periods")
     if window.in_system is not None and window.time_in_system_s is not None and connections:
         waiting = "all" if window.in_system >= connections else f"{window.in_system:.1f} of the"
         each_ms = 1e3 * window.time_in_system_s
@@ -197,7 +199,8 @@ def _queued(features: Mapping[str, float]) -> float:
 def _next_steps(window: Window, prediction: Prediction, named: str) -> tuple[str, ...]:
     if prediction.abstained and disturbances_of([window]):
         return (f"poolpilot advise {named}",)
-    return trials(named) if prediction.abstained or _may_lose(prediction) else ()
+    is_to_be_tried = prediction.abstained or _may_lose(prediction)
+    return trials(named) if is_to_be_tried and not is_quota_used_up(window) else ()
 
 
 def _may_lose(prediction: Prediction) -> bool:
@@ -229,10 +232,10 @@ def _after_restart(server: MariadbServer, window: Window, chosen: PoolTuple) -> 
     ceiling = int(server.knobs.knobs["pool_size"].high)
     if chosen.pool_size >= ceiling and connections > ceiling:
         said.append(_beyond_the_ceiling(ceiling, int(server.variables["thread_pool_max_threads"].value)))
-    cpus = server.knobs.processors
+    cpus = server.cpus
     if cpus is not None and 0.0 < connections <= FEW_CONNECTIONS_PER_CPU * cpus:
         said.append(
-            f"with {connections:.0f} connections on {cpus} processors a thread per connection "
+            f"with {connections:.0f} connections on {cpus_in_words(cpus)} a thread per connection "
             "(thread_handling=one-thread-per-connection in my.cnf, then a restart) may do better than any pool"
         )
     return tuple(said)

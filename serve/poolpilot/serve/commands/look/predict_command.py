@@ -10,9 +10,9 @@ from rich.table import Table
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import FeatureError, SettingError
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.prediction_request import RequestError, parse
-from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows

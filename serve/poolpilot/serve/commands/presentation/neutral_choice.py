@@ -11,12 +11,13 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.prediction import Prediction
+from poolpilot.models.advice.reasons import percentage
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.looks.floor_limits import may_be_named, near_first
-from poolpilot.models.predictor import Prediction
-from poolpilot.models.reasons import percentage
+from poolpilot.models.looks.used_up_quota import is_quota_used_up
 
 NEUTRAL = (16, 3, 10)
 NEAR = (4, 3, 10)
@@ -38,8 +39,8 @@ def neutral_choice(
 ) -> str | None:
     """The constant and its worth in a sentence.
 
-    None where there is advice, where what was seen does not last, where nobody knows of so many processors, and where
-    no constant is better than what is in force.
+    None where there is advice, where what was seen does not last, where a CPU quota is used up, where nobody knows of
+    so many processors, and where no constant is better than what is in force.
 
     Args:
         prediction: What was answered.
@@ -49,6 +50,8 @@ def neutral_choice(
         curves: The known response curves.
     """
     if not prediction.abstained or limits.processors is None or disturbances_of(windows):
+        return None
+    if is_quota_used_up(windows[-1]):
         return None
     latest = windows[-1]
     core = NEUTRAL if near_first(windows[0], objective) is None else NEAR

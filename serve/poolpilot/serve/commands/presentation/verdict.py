@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from poolpilot.models.predictor import Prediction
-from poolpilot.models.reasons import gain_in_words
+from poolpilot.models.advice.prediction import Prediction
+from poolpilot.models.advice.reasons import gain_in_words
 
 FIND_OUT = "To find out by trying, in staging under a load like this; what is in force now comes back at the end:"
 """Stands above the lines of `trials`."""

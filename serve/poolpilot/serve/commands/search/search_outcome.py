@@ -11,8 +11,8 @@ from rich.table import Table
 from poolpilot.agent.search.observations import Goal, target_value
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advice.reasons import percent
 from poolpilot.models.body import REQUEST, outcome_body
-from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.search.knob_option import range_of
 from poolpilot.serve.commands.search.search_run import SearchRun
 from poolpilot.serve.commands.tuning.outcome import Row, outcome_row, outcome_table, step_as_dict

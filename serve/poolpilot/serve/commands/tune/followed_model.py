@@ -10,7 +10,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import predictor_for
 from poolpilot.serve.service.served_models import ServedModels, failure_of

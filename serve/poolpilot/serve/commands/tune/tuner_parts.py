@@ -10,9 +10,9 @@ from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError, SettingError
+from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.shadow.challenger import Challenger

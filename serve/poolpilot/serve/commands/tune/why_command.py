@@ -15,7 +15,7 @@ from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import StoreError
-from poolpilot.models.reasons import percent
+from poolpilot.models.advice.reasons import percent
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED

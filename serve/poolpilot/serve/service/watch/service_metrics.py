@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from poolpilot.featurizer.snapshot import ServerKind
-from poolpilot.models.predictor import Verdict
+from poolpilot.models.advice.prediction import Verdict
 from poolpilot.serve.service.refusals.problem import REASONS, Reason
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -11,9 +11,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
+from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.looks.used_up_quota import throttled_share
-from poolpilot.models.predictor import Prediction
 
 TAIL = 0.95
 """Quantile of a class's latency that must not rise."""

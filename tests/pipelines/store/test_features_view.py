@@ -12,7 +12,7 @@ import pytest
 from poolpilot.featurizer.measures import MEASURE_NAMES
 from poolpilot.featurizer.record import RECORD_FIELDS, measures_of
 from poolpilot.featurizer.schema import FEATURES, feature_names, features_of, scaled
-from poolpilot.featurizer.sql import KEPT_COLUMNS, SCALED_PREFIX, features_view_sql
+from poolpilot.pipelines.store.views import KEPT_COLUMNS, SCALED_PREFIX, features_view_sql
 
 ROWS = 400
 ARROW_TYPES = {"int": pa.int64(), "float": pa.float64(), "text": pa.string(), "bool": pa.bool_()}

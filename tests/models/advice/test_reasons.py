@@ -8,7 +8,7 @@ import pytest
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
 from poolpilot.featurizer.window import Window
-from poolpilot.models.reasons import MOST_REASONS, gain_in_words, percent, reasons_for
+from poolpilot.models.advice.reasons import MOST_REASONS, gain_in_words, percent, reasons_for
 
 NOTHING = dict.fromkeys(feature_names())
 IN_FORCE = PoolTuple(8, 3, 500)
