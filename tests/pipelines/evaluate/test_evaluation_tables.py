@@ -23,6 +23,7 @@ def shown() -> str:
         {"a-1": Headroom(0.0, 1.0, 0.1)},
         EvaluationSettings(resamples=100),
         {"b-1": "the reference differs from itself by +45% when measured afresh"},
+        {"a-1": "light"},
     )
     console = Console(file=io.StringIO(), width=140)
     console.print(evaluation_table(evaluation))
@@ -36,8 +37,17 @@ def test_workloads_left_out_stand_below_the_table(shown: str) -> None:
 
 
 def test_methods_stand_in_the_order_of_their_regret_with_what_was_seen(shown: str) -> None:
-    rows = [line.split() for line in shown.splitlines() if line.lstrip().startswith(("refiner", "sbs"))]
+    table = shown.split("Median regret by")[0]
+    rows = [line.split() for line in table.splitlines() if line.lstrip().startswith(("refiner", "sbs"))]
     assert [row[0] for row in rows] == ["refiner", "sbs"]
     assert rows[0][6] == "100.0"
     assert rows[1][6] == "0.0"
     assert "few families" in shown
+
+
+def test_a_second_table_has_the_regret_by_load(shown: str) -> None:
+    table = shown.split("Median regret by")[1]
+    rows = [line.split() for line in table.splitlines() if line.lstrip().startswith(("refiner", "sbs"))]
+    assert sorted(rows) == [["refiner", "10.0", "-", "-"], ["sbs", "30.0", "-", "-"]]
+    assert "light (1)" in table
+    assert "full (0)" in table

@@ -1,7 +1,7 @@
 """What an evaluation says: what every method lost on the same held-out workloads, from the same windows."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.controllers.refiner import Refiner
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.advice.prediction import Predictor
+from poolpilot.pipelines.evaluate.statistics.load_level import LEVELS, LoadLevel
 from poolpilot.pipelines.evaluate.statistics.outcomes import Headroom, Outcome
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import (
     PairedDifference,
@@ -71,6 +72,7 @@ class Evaluation:
         headrooms: What could be gained over the single best static tuple, by workload.
         settings: How they were compared.
         censored: Workloads that nothing is judged on, with the reason.
+        loads: How much each workload asks of its server under the default tuple; None where nobody knows.
     """
 
     split: str
@@ -78,6 +80,7 @@ class Evaluation:
     headrooms: Mapping[str, Headroom]
     settings: EvaluationSettings
     censored: Mapping[str, str] = field(default_factory=dict)
+    loads: Mapping[str, LoadLevel | None] = field(default_factory=dict)
 
     @property
     def number_of_workloads(self) -> int:
@@ -107,10 +110,22 @@ class Evaluation:
 
     def medians_by(self, attribute: str) -> dict[str, dict[str, float]]:
         """Median regret of every method for each value of an attribute of the outcomes, such as `family`."""
+        return self._medians(lambda outcome: getattr(outcome, attribute))
+
+    def medians_by_load(self) -> dict[str, dict[str, float]]:
+        """Median regret of every method under light, half and full load, as far as there are such workloads."""
+        found = self._medians(lambda outcome: self.loads.get(outcome.workload_id) or "")
+        return {level: found[level] for level in LEVELS if level in found}
+
+    def workloads_under(self, level: LoadLevel) -> int:
+        """Workloads of a load that are judged on."""
+        return sum(self.loads.get(name) == level for name in self.headrooms)
+
+    def _medians(self, value_of: Callable[[Outcome], str]) -> dict[str, dict[str, float]]:
         grouped: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for name, outcomes in self.outcomes.items():
             for outcome in outcomes:
-                grouped[getattr(outcome, attribute)][name].append(outcome.regret)
+                grouped[value_of(outcome)][name].append(outcome.regret)
         return {
             value: {name: float(np.median(regrets)) for name, regrets in methods.items()}
             for value, methods in grouped.items()
@@ -129,6 +144,8 @@ class Evaluation:
             "methods": self.methods(),
             "paired_vs_sbs": {name: asdict(difference) for name, difference in self.paired_vs(SBS).items()},
             "by_family": self.medians_by("family"),
+            "by_load": self.medians_by_load(),
+            "workloads_by_load": {level: self.workloads_under(level) for level in LEVELS},
             "by_start": self.medians_by("start"),
             "by_workload": self.medians_by("workload_id"),
         }

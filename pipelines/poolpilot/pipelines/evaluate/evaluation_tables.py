@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation
+from poolpilot.pipelines.evaluate.statistics.load_level import LEVELS
 from poolpilot.pipelines.evaluate.statistics.outcomes import Outcome
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import METHOD_NAMES, PairedDifference, risk_coverage
 
@@ -27,9 +28,10 @@ HEADINGS = {
 
 
 def evaluation_table(evaluation: Evaluation) -> Group:
-    """One row per method, the least median regret first; below it the workloads that nothing is judged on."""
+    """One row per method, the least median regret first; below it by load, then what nothing is judged on."""
     censored = (f"{name} is left out: {reason}" for name, reason in evaluation.censored.items())
-    return Group(_methods_table(evaluation), *censored)
+    by_load = [_load_table(evaluation)] if evaluation.medians_by_load() else []
+    return Group(_methods_table(evaluation), *by_load, *censored)
 
 
 def _methods_table(evaluation: Evaluation) -> Table:
@@ -53,6 +55,26 @@ def _methods_table(evaluation: Evaluation) -> Table:
     for name in sorted(methods, key=lambda one: methods[one]["regret_median"] or 0.0):
         shown = [_percent(methods[name][statistic]) for statistic in HEADINGS.values()]
         table.add_row(METHOD_NAMES.get(name, name), *shown, *_difference(against.get(name)))
+    return table
+
+
+def _load_table(evaluation: Evaluation) -> Table:
+    medians = evaluation.medians_by_load()
+    table = Table(
+        title="Median regret by how much the workload asks of its server; in %",
+        caption="by a window of the default; full: a queue, all connections waiting, or processors over 65 % busy; "
+        "light: under 35 %",
+        title_justify="left",
+        caption_justify="left",
+        box=SIMPLE,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("method", no_wrap=True)
+    for level in LEVELS:
+        table.add_column(f"{level} ({evaluation.workloads_under(level)})", justify="right")
+    for name in evaluation.outcomes:
+        table.add_row(METHOD_NAMES.get(name, name), *(_percent(medians.get(level, {}).get(name)) for level in LEVELS))
     return table
 
 

@@ -17,8 +17,10 @@ from poolpilot.env.objective import regret
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.evaluate.censored_sweeps import censored_sweeps, reference_value
 from poolpilot.pipelines.evaluate.evaluation import ORACLE_AGAIN, SBS, Evaluation, EvaluationSettings, Methods
+from poolpilot.pipelines.evaluate.statistics.load_level import load_level
 from poolpilot.pipelines.evaluate.statistics.outcomes import Headroom, Outcome
 from poolpilot.pipelines.progress_bars import NO_BARS, ProgressBars
 
@@ -99,7 +101,13 @@ def evaluate_methods(
                 outcomes[outcome.method].append(outcome)
         static = sweep.limits.default_tuple().with_core(outcomes[SBS][-1].chosen)
         headrooms[sweep.workload_id] = Headroom(sweep.value(static), reference_value(sweep), sweep.noise)
-    return Evaluation(split, dict(outcomes), headrooms, settings, censored)
+    loads = {sweep.workload_id: load_level(_under_the_default(sweep)) for sweep in kept}
+    return Evaluation(split, dict(outcomes), headrooms, settings, censored, loads)
+
+
+def _under_the_default(sweep: WorkloadSweep) -> Sequence[Window]:
+    entry = sweep.entries.get(sweep.limits.default_tuple().core)
+    return () if entry is None else entry.windows
 
 
 def replays_of(sweep: WorkloadSweep, settings: EvaluationSettings) -> Iterator[Replay]:

@@ -101,6 +101,7 @@ class SuiteReport:
             "workload": result.workload,
             "family": result.family,
             "sealed": cell.sealed,
+            "load": result.load,
             "expected": dict(cell.expectation.as_dict()),
             "came_true": self.truth(cell, result),
             "reference": self._choice(cell, result, REFERENCE),
@@ -135,14 +136,27 @@ class SuiteReport:
     def _cells_table(self) -> Table:
         title = "Cell by cell: loss to the default, its 95 % bound, and the loss that 80 % power would have seen"
         table = Table(title=title, title_justify="left", box=SIMPLE, padding=0)
-        for heading in ("workload", "expected", "true", "reference", ADVICE, "outcome", "loss", "bound", "seen"):
-            table.add_column(heading, justify="left" if heading in ("workload", "expected") else "right", no_wrap=True)
+        for heading in (
+            "workload",
+            "load",
+            "expected",
+            "true",
+            "reference",
+            ADVICE,
+            "outcome",
+            "loss",
+            "bound",
+            "seen",
+        ):
+            words = heading in ("workload", "load", "expected")
+            table.add_column(heading, justify="left" if words else "right", no_wrap=True)
         for cell, result in self.cells:
             one = self.judgement(cell, result, ADVICE)
             shown = "abstained" if ADVICE in result.abstained else core_in_words(result.chosen[ADVICE])
             lost = one.difference
             table.add_row(
                 result.workload,
+                result.load or "-",
                 cell.expectation.in_short,
                 self.truth(cell, result),
                 core_in_words(result.chosen[REFERENCE]),
