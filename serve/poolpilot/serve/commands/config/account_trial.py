@@ -102,8 +102,8 @@ def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
     yield AccountTrial("server", f"{server.reached}, as {account}; {server.tuple_in_force()} is in force")
     yield _encrypted(server.session)
     yield _extra_port(server)
-    cpus = server.knobs.processors
-    found = "not known" if cpus is None else f"{cpus}"
+    cpus = server.cpus
+    found = "not known" if cpus is None else f"{cpus:g}"
     yield AccountTrial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
 
 

@@ -1,0 +1,23 @@
+"""A CPU quota that is there and cannot be read: one sentence, and what can be known without it goes on."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb.host.cpu_quota import CpuQuota, UsableCpus
+from poolpilot.env.mariadb.host.process import ServerProcess
+
+FAULT = "the CPU quota of /sys/fs/cgroup/a is '0 100000', which limits nothing"
+
+
+@pytest.mark.parametrize("command", [("mariadb", "check"), ("diagnose",)])
+def test_one_sentence_and_the_rest_goes_on(
+    invoke: Callable[..., Any], lab: Lab, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(ServerProcess, "cpus", lambda _: UsableCpus(2, CpuQuota(None, {}, (FAULT,))))
+    result = invoke(*command, f"F={lab.defaults_file}")
+    assert result.code == 0
+    assert (result.out + result.err).replace("\n", " ").count(FAULT) == 1
+    assert "Traceback" not in result.err
