@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.counters import Population
-from poolpilot.env.mariadb.diagnosis.facts import Facts, PoolLimits
+from poolpilot.env.mariadb.diagnosis.facts import Facts
+from poolpilot.env.mariadb.diagnosis.pool_limits import PoolLimits
 from poolpilot.env.mariadb.diagnosis.pool_reading import PoolReading, QueuedRequest, ThreadGroup
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
@@ -33,6 +33,7 @@ class ScriptedSession(Session):
         self.where = "db1:3307"
         self.asked: list[str] = []
         self.sent = Counter()
+        self._extra = True
 
     def _answer(self, statement: str, values: Sequence[object] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
         assert not values, "nothing here is asked with values"
@@ -46,7 +47,7 @@ class ScriptedSession(Session):
 SPAN_S = 2.0
 STOCK = PoolLimits(size=2, oversubscribe=3, stall_limit_ms=500, most_threads=65_536)
 SMALL = PoolLimits(size=1, oversubscribe=1, stall_limit_ms=500, most_threads=4)
-AT_EASE = Population(connections=8, threads=4, active=1, standby=1, listeners=1, queued=0)
+SAMPLES = 20
 
 
 def group(
@@ -60,10 +61,10 @@ def facts_of(
     *groups: ThreadGroup,
     dequeued: int = 1000,
     queue: Sequence[QueuedRequest] = (),
-    population: Population = AT_EASE,
     server_share: float | None = 0.3,
     idle_cpus: float = 1.0,
     row_waits: int = 0,
+    unread: int = 0,
     limits: PoolLimits = STOCK,
     **further: Any,
 ) -> Facts:
@@ -73,26 +74,28 @@ def facts_of(
         groups: The groups, the same at both looks; two at ease if none is given.
         dequeued: Requests that each of them took up.
         queue: Queued requests at the second look.
-        population: What every sample in between saw.
         server_share: Share of its two processors that the server used; None where it runs on another host.
         idle_cpus: Processors of its machine that were idle.
         row_waits: Transactions that waited for a row at both looks.
+        unread: Clients whose request nobody read.
         limits: What the pool may do.
         further: Other fields of `Facts`.
     """
     shown = groups or (group(0), group(1))
     is_here = server_share is not None
-    before = PoolReading(100.0, shown, row_waits=row_waits, cpu_us=0.0 if is_here else None)
-    after = PoolReading(
-        100.0 + SPAN_S,
-        tuple(replace(one, dequeued=dequeued) for one in shown),
-        tuple(queue),
-        row_waits=row_waits,
-        cpu_us=None if server_share is None else server_share * 2 * SPAN_S * 1e6,
-        idle_us=idle_cpus * SPAN_S * 1e6 if is_here else None,
-    )
-    before = replace(before, idle_us=0.0 if is_here else None)
-    return Facts(before, after, (population,) * 20, limits, cpus=2, **further)
+    looks = [
+        PoolReading(
+            100.0 + SPAN_S * number / SAMPLES,
+            tuple(replace(one, dequeued=dequeued * number // SAMPLES) for one in shown),
+            row_waits=row_waits,
+            connected=sum(one.connections for one in shown),
+            cpu_us=None if server_share is None else server_share * 2 * SPAN_S * 1e6 * number / SAMPLES,
+            idle_us=idle_cpus * SPAN_S * 1e6 * number / SAMPLES if is_here else None,
+            unread=frozenset(f"0100007F:{port:04X}" for port in range(unread)),
+        )
+        for number in range(SAMPLES + 1)
+    ]
+    return Facts(looks[0], replace(looks[-1], queue=tuple(queue)), tuple(looks[1:-1]), limits, cpus=2, **further)
 
 
 PATIENCE_S = 60.0

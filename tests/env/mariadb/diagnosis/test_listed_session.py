@@ -1,34 +1,9 @@
-"""Which tables a statement spells, by what stands before their names or by the session's own database."""
+"""Whom the process list shows, and how they are told of."""
 
 import pytest
 from tests.env.mariadb.diagnosis.conftest import ScriptedSession
 
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions
-
-
-def spells(text: str | None, table: str = "shop.orders", schema: str = "") -> bool:
-    return ListedSession(3, "app@web1", "Query", 1.0, text=text, schema=schema).names(table)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["ALTER TABLE shop.orders FORCE", "ALTER TABLE `shop` . `orders` FORCE", "SELECT Shop.Orders.id FROM Shop.Orders"],
-)
-def test_a_schema_that_is_spelled_is_meant_wherever_the_session_is(text: str) -> None:
-    assert spells(text, schema="other")
-    assert not spells(text, "other.orders", "other")
-
-
-def test_without_one_it_is_that_of_the_session_and_any_where_that_is_not_known() -> None:
-    text = "ALTER TABLE orders FORCE"
-    assert spells(text, schema="shop")
-    assert not spells(text, schema="other")
-    assert spells(text)
-
-
-@pytest.mark.parametrize("text", [None, "", "SELECT 1 FROM shop.orders_old", "SELECT old$orders FROM shop.t"])
-def test_what_only_looks_alike_is_not_meant(text: str | None) -> None:
-    assert not spells(text)
 
 
 def test_threads_that_carry_out_what_others_have_done_are_no_clients() -> None:
@@ -58,8 +33,3 @@ def test_what_runs_in_a_galera_cluster_is_asked_for() -> None:
     asked = ScriptedSession({"PROCESSLIST": ()})
     read_sessions(asked, busy=True)
     assert "COMMAND <> 'Sleep' OR USER = 'system user'" in asked.asked[0]
-
-
-def test_names_that_need_quotes() -> None:
-    assert spells("DROP TABLE `my-shop`.`the orders`", "my-shop.the orders", "other")
-    assert not spells("DROP TABLE `my-shop`.`the orders`", "shop.the orders")

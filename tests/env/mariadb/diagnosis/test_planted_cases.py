@@ -10,10 +10,10 @@ from tests.env.mariadb.diagnosis.conftest import PATIENCE_S, Clients, until
 
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.mariadb.counters import read_population
-from poolpilot.env.mariadb.diagnosis.diagnose import diagnose
 from poolpilot.env.mariadb.diagnosis.facts import read_facts
 from poolpilot.env.mariadb.diagnosis.finding import Diagnosis, Finding, FindingKind
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.mariadb.diagnosis.judgement.diagnose import diagnose
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
@@ -88,7 +88,8 @@ def seen(clients: Clients) -> Diagnosis:
     session = clients.seen_by
     process = ServerProcess.of(session)
     time.sleep(UNREAD_S)
-    diagnosis = diagnose(read_facts(session, process, process.cpus() if process else None, LOOK_S))
+    usable = process.cpus() if process else None
+    diagnosis = diagnose(read_facts(session, process, usable.cpus if usable else None, LOOK_S))
     assert state_of(clients) == before
     return diagnosis
 
@@ -100,7 +101,7 @@ def one_of(diagnosis: Diagnosis, kind: FindingKind) -> Finding:
 
 
 def causes(diagnosis: Diagnosis) -> set[FindingKind]:
-    return {one.kind for one in diagnosis.findings} - {"fine"}
+    return {one.kind for one in diagnosis.findings} - {"fine", "unjudged"}
 
 
 def test_a_healthy_busy_server_is_fine(clients: Clients) -> None:
@@ -138,6 +139,84 @@ def test_a_pool_that_sleepers_hold_is_stuck(small: Clients) -> None:
     assert "thread_pool_max_threads = 4" in found.sentence
     assert "4 sessions in SELECT (User sleep)" in found.evidence
     assert any(one.startswith("the pool is stuck") for one in hindrances(small.seen_by, LAG_S))
+
+
+def test_a_pool_that_long_statements_hold_is_stuck_and_more_threads_free_it(small: Clients) -> None:
+    """Before, `the pool is fine: 0 requests a second are taken up`: the threads run, and use the processors up."""
+    long, short = [small.session() for _ in range(6)], [small.session() for _ in range(4)]
+    for session in long:
+        small.send(session, "SELECT BENCHMARK(2000000000, SHA1('a'))")
+    until(lambda: read_population(small.seen_by).threads == MOST_THREADS)
+    waiting = [small.send(session, "SELECT 1") for session in short]
+    until(lambda: seen(small).verdict == "stuck")
+    found = one_of(seen(small), "stuck")
+    assert "of 4 threads are held by statements" in found.sentence
+    assert set(found.sessions) < {session.connection_id for session in long}
+    assert any(line.startswith("KILL QUERY") for line in found.remedies)
+    (line,) = (one for one in found.remedies if one.startswith("SET GLOBAL"))
+    small.seen_by.execute(line.rstrip(";"))
+    for thread in waiting:
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
+def test_requests_that_wait_for_the_timer_are_told_and_a_shorter_limit_frees_them(small: Clients) -> None:
+    """Before, `no request came within 2.0 s`: without a listener nobody counts them."""
+    long, short = small.session(), [small.session() for _ in range(4)]
+    small.seen_by.execute("SET GLOBAL thread_pool_stall_limit = 600000")
+    try:
+        small.send(long, "SELECT BENCHMARK(2000000000, SHA1('a'))")
+        until(lambda: read_population(small.seen_by).listeners == 0)
+        waiting = [small.send(session, "SELECT 1") for session in short]
+        until(lambda: seen(small).verdict == "stall_limit")
+        found = one_of(seen(small), "stall_limit")
+        assert found.sessions == (long.connection_id,)
+        assert found.remedies[0] == "SET GLOBAL thread_pool_stall_limit = 500;"
+    finally:
+        small.seen_by.execute("SET GLOBAL thread_pool_stall_limit = 500")
+    for thread in waiting:
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
+def test_connections_that_are_all_in_use_are_told_over_the_extra_port(small: Clients) -> None:
+    most = int(small.seen_by.row("SELECT @@GLOBAL.max_connections")[0])
+    small.seen_by.execute("SET GLOBAL max_connections = 10")
+    try:
+        opened = int(small.seen_by.row("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[1])
+        for _ in range(10 - opened):
+            small.session()
+        found = one_of(seen(small), "max_connections")
+    finally:
+        small.seen_by.execute(f"SET GLOBAL max_connections = {most}")
+    assert found.sentence.startswith("10 of max_connections = 10 connections are open")
+
+
+def test_readers_behind_a_locked_table_accuse_no_reader_of_another(clients: Clients) -> None:
+    clients.session("CREATE OR REPLACE TABLE planted.others (id INT) ENGINE=InnoDB SELECT 1 AS id")
+    elsewhere = clients.session("BEGIN", "SELECT * FROM planted.others")
+    reads = clients.session()
+    clients.send(reads, "SELECT SLEEP(60) FROM planted.others")
+    until(lambda: clients.waiting("User sleep") == 1)
+    locks = clients.session("LOCK TABLES planted.rows WRITE")
+    for _ in range(2):
+        clients.send(clients.session(), "SELECT * FROM planted.rows")
+    until(lambda: clients.waiting("Waiting for table metadata lock") == 2)
+    found = one_of(seen(clients), "lock_holder_idle")
+    assert locks.connection_id in found.sessions
+    assert not {elsewhere.connection_id, reads.connection_id} & set(found.sessions)
+    assert not any(line.startswith("KILL") for line in found.remedies)
+
+
+def test_rows_locked_as_a_whole_are_held_by_who_reads_them(clients: Clients) -> None:
+    clients.session("CREATE OR REPLACE TABLE planted.old (id INT) ENGINE=MyISAM SELECT 1 AS id UNION SELECT 2")
+    reads = clients.session()
+    clients.send(reads, "SELECT SLEEP(60) FROM planted.old")
+    until(lambda: clients.waiting("User sleep") == 1)
+    clients.send(clients.session(), "UPDATE planted.old SET id = 2")
+    until(lambda: clients.waiting("Waiting for table level lock") == 1)
+    found = one_of(seen(clients), "lock_holder_running")
+    assert f"KILL {reads.connection_id};" in found.remedies
 
 
 def all_wait(clients: Clients) -> bool:

@@ -15,10 +15,11 @@ from poolpilot.env.mariadb import session as session_module
 SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread-pool-max-threads=4")
 
 
-def test_a_server_without_load_is_fine(invoke: Callable[..., Any], lab: Lab, tmp_path: Path) -> None:
+def test_a_server_without_load_is_not_judged(invoke: Callable[..., Any], lab: Lab, tmp_path: Path) -> None:
     result = invoke("diagnose", f"F={lab.defaults_file}", "--seconds", 1, "--json", tmp_path / "told.json")
     told = json.loads((tmp_path / "told.json").read_text())
-    assert (result.code, result.err, told["verdict"]) == (0, "", "fine")
+    assert (result.code, result.err, told["verdict"]) == (0, "", "unjudged")
+    assert "no statement ended within" in result.out
     assert "nothing is changed" in result.out
     assert "GRANT PROCESS ON *.* TO `poolpilot`@`127.0.0.1`;" in result.out
 
@@ -59,6 +60,27 @@ def test_a_login_that_finds_no_thread_is_a_finding_with_the_lines_for_my_cnf(
     assert (result.code, result.err) == (0, "")
     assert json.loads((tmp_path / "told.json").read_text())["verdict"] == "no_login"
     assert "extra_port = 3307" in result.out.splitlines()
+
+
+def test_a_login_that_is_refused_since_all_connections_are_in_use_is_a_finding(
+    invoke: Callable[..., Any], lab: Lab, tmp_path: Path
+) -> None:
+    """Before, it ended with 1 and a sentence, and nothing that a check could read."""
+    normal_port = tmp_path / "normal.cnf"
+    with Clients(lab) as clients:
+        most = int(clients.seen_by.row("SELECT @@GLOBAL.max_connections")[0])
+        normal_port.touch(0o600)
+        normal_port.write_text(clients.file.read_text().partition("[poolpilot]")[0])
+        clients.seen_by.execute("SET GLOBAL max_connections = 10")
+        try:
+            opened = int(clients.seen_by.row("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[1])
+            for _ in range(11 - opened):  # one more is left to who may administer connections, as both accounts here
+                clients.session()
+            result = invoke("diagnose", f"F={normal_port}", "--json", tmp_path / "told.json")
+        finally:
+            clients.seen_by.execute(f"SET GLOBAL max_connections = {most}")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads((tmp_path / "told.json").read_text())["verdict"] == "max_connections"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """The facts of a diagnosis: two looks at a server, and what was going on there at the second."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import fmean
 
-from poolpilot.env.mariadb.counters import Population, read_population
+from poolpilot.env.mariadb.diagnosis.full_disks import FullDisk, full_disks
 from poolpilot.env.mariadb.diagnosis.listed_session import (
     ListedSession,
     hidden_sessions,
@@ -13,7 +14,14 @@ from poolpilot.env.mariadb.diagnosis.listed_session import (
     read_sessions,
 )
 from poolpilot.env.mariadb.diagnosis.lock_reading import Locks, OpenTransaction, read_locks, read_user_locks
-from poolpilot.env.mariadb.diagnosis.pool_reading import PoolReading, QueuedRequest, read_pool
+from poolpilot.env.mariadb.diagnosis.pool_limits import PoolLimits, read_limits
+from poolpilot.env.mariadb.diagnosis.pool_reading import (
+    PoolReading,
+    QueuedRequest,
+    ThreadGroup,
+    read_groups,
+    read_pool,
+)
 from poolpilot.env.mariadb.diagnosis.replica_status import (
     REPLICA_PRIVILEGE,
     RUNNING_QUERY,
@@ -24,31 +32,6 @@ from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 
 SAMPLE_EVERY_S = 0.1
-LIMITS_QUERY = (
-    "SELECT @@GLOBAL.thread_pool_size, @@GLOBAL.thread_pool_oversubscribe, @@GLOBAL.thread_pool_stall_limit, "
-    "@@GLOBAL.thread_pool_max_threads, @@GLOBAL.innodb_lock_wait_timeout, @@GLOBAL.lock_wait_timeout"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PoolLimits:
-    """What the pool may do, as it is set now.
-
-    Attributes:
-        size: thread_pool_size.
-        oversubscribe: thread_pool_oversubscribe.
-        stall_limit_ms: thread_pool_stall_limit.
-        most_threads: thread_pool_max_threads.
-        row_wait_s: innodb_lock_wait_timeout.
-        definition_wait_s: lock_wait_timeout.
-    """
-
-    size: int
-    oversubscribe: int
-    stall_limit_ms: int
-    most_threads: int
-    row_wait_s: int = 50
-    definition_wait_s: int = 86_400
 
 
 @dataclass(frozen=True)
@@ -58,27 +41,29 @@ class Facts:
     Attributes:
         before: The first look at the pool.
         after: The second.
-        samples: The population in between.
-        limits: What the pool may do.
+        samples: Its groups in between.
+        limits: What the server may do.
         cpus: Processors of the server; None where they are not known.
         sessions: The sessions at the second look.
         earlier_locks: The locks at the first look.
         locks: Those at the second.
         user_locks: Who has the named lock that a session waits for, by the number of the waiting one.
         replicas: Replication connections.
+        full: Folders of the server on disks without space, as far as its host shows them.
         hidden: What the account cannot see, and what would let it.
     """
 
     before: PoolReading
     after: PoolReading
-    samples: tuple[Population, ...]
+    samples: tuple[PoolReading, ...]
     limits: PoolLimits
-    cpus: int | None = None
+    cpus: float | None = None
     sessions: tuple[ListedSession, ...] = ()
     earlier_locks: Locks = field(default_factory=Locks)
     locks: Locks = field(default_factory=Locks)
     user_locks: Mapping[int, int] = field(default_factory=dict)
     replicas: tuple[ReplicaStatus, ...] = ()
+    full: tuple[FullDisk, ...] = ()
     hidden: tuple[str, ...] = ()
 
     @property
@@ -102,24 +87,37 @@ class Facts:
         return {one.session: one for one in self.locks.transactions}
 
     @property
+    def readings(self) -> tuple[PoolReading, ...]:
+        """Every look at the groups, the first to the last."""
+        return (self.before, *self.samples, self.after)
+
+    @property
     def mean_queued(self) -> float:
         """Requests in the queue, on average."""
-        return sum(one.queued for one in self.samples) / max(len(self.samples), 1)
+        return fmean(one.queued for one in self.readings)
 
     @property
     def mean_served(self) -> float:
         """Requests that threads have taken up and not finished, on average."""
-        return sum(one.active + one.waiting for one in self.samples) / max(len(self.samples), 1)
+        return fmean(one.busy for one in self.readings)
 
     @property
     def dequeued(self) -> int:
-        """Requests that the pool's threads took up between the looks."""
-        first = self.before.by_number
-        return sum(
-            max(group.dequeued - first[group.number].dequeued, 0)
-            for group in self.after.groups
-            if group.number in first
-        )
+        """Requests of others that the pool's threads took up between the looks."""
+        return max(self.after.dequeued - self.before.dequeued, 0)
+
+    @property
+    def ended(self) -> int:
+        """Requests of others that ended between the looks: those taken up, but for the ones still in threads."""
+        return max(self.dequeued + self.before.busy - self.after.busy, 0)
+
+    @property
+    def unread(self) -> int:
+        """Clients whose request nobody has read from one look to the other, as far as the server's host shows them.
+
+        What lies in the pool's queue has not been read either, and is left out.
+        """
+        return max(len(self.before.unread & self.after.unread) - self.after.queued, 0)
 
     @property
     def queueing_s(self) -> float | None:
@@ -138,13 +136,27 @@ class Facts:
         idle = _difference(self.after.idle_us, self.before.idle_us)
         return None if idle is None else idle / 1e6 / self.span_s
 
+    def held_by(self, groups: Sequence[ThreadGroup], least_s: float) -> tuple[ListedSession, ...]:
+        """The sessions whose statements have held threads of some groups for a time; the longest first.
+
+        A session's number tells its group, except right after thread_pool_size was changed: then all that run count.
+
+        Args:
+            groups: The groups.
+            least_s: For so many seconds at least.
+        """
+        numbers = {group.number for group in groups}
+        running = [one for one in self.sessions if not one.is_idle and one.since_s >= least_s]
+        inside = [one for one in running if one.number % self.limits.size in numbers]
+        return tuple(sorted(inside or running, key=lambda one: -one.since_s))
+
     @property
     def is_exhausted(self) -> bool:
         """Whether the pool has all the threads that it may have."""
         return self.after.threads >= self.limits.most_threads
 
 
-def read_facts(session: Session, process: ServerProcess | None, cpus: int | None, seconds: float) -> Facts:
+def read_facts(session: Session, process: ServerProcess | None, cpus: float | None, seconds: float) -> Facts:
     """Looks twice, `seconds` apart, and now and then in between; changes nothing.
 
     Args:
@@ -156,10 +168,11 @@ def read_facts(session: Session, process: ServerProcess | None, cpus: int | None
     Raises:
         LostServerError: The server is gone, or does not answer in time.
     """
+    limits = read_limits(session)
     earlier_locks = read_locks(session)
-    before = read_pool(session, process)
+    before = read_pool(session, process, limits.port)
     samples = tuple(_sampled(session, seconds))
-    after = read_pool(session, process)
+    after = read_pool(session, process, limits.port)
     locks = read_locks(session)
     sessions = tuple(one for one in read_sessions(session) if one.of_a_client)
     replicates = int(session.row(f"SELECT ({RUNNING_QUERY})")[0] or 0) > 0
@@ -168,21 +181,22 @@ def read_facts(session: Session, process: ServerProcess | None, cpus: int | None
         before=before,
         after=after,
         samples=samples,
-        limits=PoolLimits(*map(int, session.row(LIMITS_QUERY))),
+        limits=limits,
         cpus=cpus,
         sessions=sessions,
         earlier_locks=earlier_locks,
         locks=locks,
         user_locks=read_user_locks(session, sessions),
         replicas=replicas or (),
+        full=full_disks(session, process),
         hidden=tuple(_hidden(session, process is not None, replicas is not None)),
     )
 
 
-def _sampled(session: Session, seconds: float) -> Iterator[Population]:
+def _sampled(session: Session, seconds: float) -> Iterator[PoolReading]:
     ends_s = time.monotonic() + seconds
     while (left_s := ends_s - time.monotonic()) > 0.0:
-        yield read_population(session)
+        yield read_groups(session)
         time.sleep(min(left_s, SAMPLE_EVERY_S))
 
 

@@ -7,8 +7,14 @@ from typing import Any, Literal
 
 FindingKind = Literal[
     "fine",
+    "unjudged",
     "saturated",
+    "stall_limit",
     "stuck",
+    "max_connections",
+    "same_state",
+    "disk_full",
+    "quota_used_up",
     "lock_holder_idle",
     "lock_holder_queued",
     "lock_holder_running",

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from poolpilot.env.mariadb.diagnosis.statement_kind import backs_up, changes_tables, kind_of
+from poolpilot.env.mariadb.diagnosis.table_use import TableUse, table_use
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.tuner_lock import OWN, OWN_HOST
 
@@ -11,6 +12,7 @@ BACKUP_LOCK = "Waiting for backup lock"
 """The state of a session that FLUSH TABLES WITH READ LOCK or a stage of a backup holds off, from MariaDB 10.4 on."""
 
 READ_LOCKS = (BACKUP_LOCK, "Waiting for global read lock", "Waiting for commit lock")
+TABLE_LOCKS = ("Waiting for table level lock", "Waiting for table flush")
 USER_LOCK = "User lock"
 LONGEST_TEXT = 1000
 """Characters of a statement that are read: enough to tell its kind behind a comment."""
@@ -20,9 +22,6 @@ OF_THE_SERVER = ("Daemon", "Binlog Dump", "Slave_IO", "Slave_SQL", "Slave_worker
 
 COLUMNS = f"ID, USER, HOST, COMMAND, TIME_MS / 1000, STATE, LEFT(INFO, {LONGEST_TEXT}), QUERY_ID, DB"
 SESSIONS_QUERY = f"SELECT {COLUMNS} FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
-SCHEMA = r"(?:(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w$]+))\s*\.\s*)?"
-"""What may stand before the name of a table."""
-
 GRANT_ON_ALL = re.compile(r"GRANT (?P<privileges>.+?) ON \*\.\* TO ")
 REPLICATES = "system user"
 """The user of threads that carry out what other servers have done; those of Galera sleep, by the list, at work too."""
@@ -75,6 +74,11 @@ class ListedSession:
         return self.state.endswith("metadata lock")
 
     @property
+    def waits_for_table(self) -> bool:
+        """Whether it waits for a whole table that another statement uses: its lock, or its end of use."""
+        return self.state in TABLE_LOCKS
+
+    @property
     def waits_for_read_lock(self) -> bool:
         """Whether it is held off by a lock on all tables."""
         return self.state in READ_LOCKS
@@ -84,12 +88,15 @@ class ListedSession:
         """Whether it waits in GET_LOCK."""
         return self.state == USER_LOCK
 
-    def names(self, table: str) -> bool:
-        """Whether its statement spells a table, `schema.table`: with its schema, or without where that is its own."""
-        schema, _, name = table.partition(".")
-        spelled = re.compile(rf"{SCHEMA}`?(?<![\w$]){re.escape(name)}(?![\w$])", re.IGNORECASE)
-        meant = (one["quoted"] or one["plain"] or self.schema or schema for one in spelled.finditer(self.text or ""))
-        return schema.casefold() in map(str.casefold, meant)
+    @property
+    def use(self) -> TableUse:
+        """Which tables its statement uses, and how."""
+        return table_use(self.text, self.schema)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of its statement has been read."""
+        return len(self.text or "") < LONGEST_TEXT
 
     @property
     def changes_tables(self) -> bool:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
+from poolpilot.env.mariadb.diagnosis.table_use import Access
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import LostServerError, ServerError
 
 TRANSACTIONS_QUERY = (
     "SELECT trx_id, trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, NOW()), "
-    "TIMESTAMPDIFF(SECOND, trx_wait_started, NOW()), trx_lock_structs FROM information_schema.INNODB_TRX"
+    "TIMESTAMPDIFF(SECOND, trx_wait_started, NOW()), trx_lock_structs, trx_rows_modified "
+    "FROM information_schema.INNODB_TRX"
 )
 ROW_WAITS_QUERY = "SELECT DISTINCT requesting_trx_id, blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS"
 ROW_TABLES_QUERY = "SELECT lock_trx_id, MIN(lock_table) FROM information_schema.INNODB_LOCKS GROUP BY lock_trx_id"
@@ -37,6 +39,10 @@ INSTRUMENT_QUERY = (
 OF_STATEMENTS = ("DML", "TRANS_DML", "SYS_DML", "DDL", "COMMIT", "ALTER_COPY")
 """Modes of the backup lock that statements take, each for itself; every other mode holds such statements off."""
 
+HOLD_READERS_OFF = ("EXCLUSIVE", "SHARED_NO_READ_WRITE")
+HOLD_WRITERS_OFF = ("SHARED_NO_WRITE", "SHARED_READ_ONLY")
+"""Modes of locks on definitions by what cannot be had beside them (`m_granted_incompatible` of the server's source)."""
+
 LOCKED_NAME = re.compile(r"GET_LOCK\s*\(\s*(['\"])(?P<name>[^'\"\\]+)\1", re.IGNORECASE)
 
 
@@ -49,12 +55,14 @@ class OpenTransaction:
         age_s: Since when it is open, in whole seconds.
         waits_s: Since when it waits for a lock; None where it does not.
         table: A table of which it holds or wants rows that somebody waits for; empty where nobody does.
+        writes: Whether it has changed rows.
     """
 
     session: int
     age_s: int
     waits_s: int | None = None
     table: str = ""
+    writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,14 @@ class HeldLock:
     mode: str
     table: str
     is_wanted: bool = False
+
+    @property
+    def holds_off(self) -> Access:
+        """The least that it holds off: reading, and so everything; or writing; or a change of the table alone."""
+        mode = self.mode.upper().removeprefix("MDL_")
+        if mode in HOLD_READERS_OFF:
+            return Access.READ
+        return Access.WRITE if mode in HOLD_WRITERS_OFF else Access.CHANGE
 
     @property
     def holds_off_all(self) -> bool:
@@ -125,8 +141,9 @@ def read_locks(session: Session) -> Locks:
                 age_s=int(age_s or 0),
                 waits_s=None if waits_s is None else int(waits_s),
                 table=tables.get(str(trx), "").replace("`", "").replace('"', ""),
+                writes=bool(written),
             )
-            for trx, number, age_s, waits_s, _ in rows
+            for trx, number, age_s, waits_s, _, written in rows
         ),
         row_waits=frozenset(
             RowWait(owner[str(waiter)], owner[str(holder)])
@@ -144,7 +161,7 @@ def _owners(rows: Sequence[tuple[Any, ...]]) -> Mapping[str, int]:
     where no other one holds a lock; who else has it is not known, and nobody is named.
     """
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for trx, number, _, _, locks in rows:
+    for trx, number, _, _, locks, _ in rows:
         found[str(trx)].append((int(number or 0), int(locks or 0)))
     locking = {trx: each if len(each) == 1 else [one for one in each if one[1] > 0] for trx, each in found.items()}
     return {trx: each[0][0] for trx, each in locking.items() if len(each) == 1}

@@ -2,21 +2,26 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from poolpilot.env.mariadb.diagnosis.unread_requests import unread_requests
 from poolpilot.env.mariadb.host.process import ServerProcess
+from poolpilot.env.mariadb.host.quota_periods import ThrottlingOf
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.steal import idle_us_so_far
 
 GROUPS_QUERY = (
     "SELECT g.GROUP_ID, g.CONNECTIONS, g.THREADS, g.ACTIVE_THREADS, g.STANDBY_THREADS, g.QUEUE_LENGTH, g.HAS_LISTENER, "
-    "s.DEQUEUES_BY_LISTENER + s.DEQUEUES_BY_WORKER, s.THROTTLES FROM information_schema.THREAD_POOL_GROUPS g "
+    "s.DEQUEUES_BY_LISTENER + s.DEQUEUES_BY_WORKER FROM information_schema.THREAD_POOL_GROUPS g "
     "JOIN information_schema.THREAD_POOL_STATS s ON s.GROUP_ID = g.GROUP_ID"
 )
 QUEUE_QUERY = (
     "SELECT GROUP_ID, CONNECTION_ID, QUEUEING_TIME_MICROSECONDS / 1000000 FROM information_schema.THREAD_POOL_QUEUES"
 )
-COUNTS_QUERY = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Innodb_row_lock_current_waits')"
+COUNTS_QUERY = (
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_current_waits', 'Threads_connected', "
+    "'Aborted_connects', 'Connection_errors_max_connections', 'Max_used_connections')"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,6 @@ class ThreadGroup:
         queued: Requests that wait for a thread.
         has_listener: Whether a thread takes in what clients send.
         dequeued: Requests that its threads have taken up so far.
-        throttles: Threads that it has put off making so far.
     """
 
     number: int
@@ -43,13 +47,29 @@ class ThreadGroup:
     queued: int
     has_listener: bool
     dequeued: int
-    throttles: int = 0
 
     @property
-    def stands(self) -> bool:
-        """Whether its threads wait inside statements and something waits for them: a queue, or what nobody takes in."""
-        has_work = self.queued > 0 or not self.has_listener
-        return self.threads > 0 and not self.active and not self.standby and has_work
+    def busy(self) -> int:
+        """Its threads that run a statement or wait inside one."""
+        return max(self.threads - self.standby - self.has_listener, 0)
+
+    @property
+    def unserved(self) -> int:
+        """Its connections that no thread serves: from each of them a request may come, or have come."""
+        return max(self.connections - self.busy, 0)
+
+    @property
+    def lacks_a_thread(self) -> bool:
+        """Whether a request would find no thread: a queue, or nobody who takes in what its other clients send.
+
+        Without a listener what they send is in no queue: it waits unread, and is counted nowhere.
+        """
+        return self.busy > 0 and (self.queued > 0 or (not self.has_listener and self.unserved > 0))
+
+    @property
+    def awaits_timer(self) -> bool:
+        """Whether only the pool's timer gives it another thread: one that runs is not known to wait."""
+        return self.active > 0 and self.lacks_a_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +95,29 @@ class PoolReading:
         at_s: When, by a clock that only runs forward, in seconds.
         groups: The groups.
         queue: The queued requests.
-        statements: Statements that clients other than ours have sent since the server started.
         row_waits: Transactions that wait for a row now; every account may see their number.
         cpu_us: Processor time of the server so far, in microseconds; None where it runs on another host.
         idle_us: Idle time of all processors of the machine so far; None where the server runs on another.
+        own: Requests of ours that the pool has served so far; 0 over the extra port.
+        connected: Connections over the normal port.
+        most_connected: The most that there have been since the server started.
+        refused: Logins that have come to nothing so far, for whatever reason.
+        unread: Clients whose request nobody has read, as far as the server's host shows them.
+        throttling: How often the CPU quota of its control groups was used up so far; nothing where that is not told.
     """
 
     at_s: float
     groups: tuple[ThreadGroup, ...]
     queue: tuple[QueuedRequest, ...] = ()
-    statements: int = 0
     row_waits: int = 0
     cpu_us: float | None = None
     idle_us: float | None = None
+    own: int = 0
+    connected: int = 0
+    most_connected: int = 0
+    refused: int = 0
+    unread: frozenset[str] = frozenset()
+    throttling: ThrottlingOf = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
@@ -95,35 +125,64 @@ class PoolReading:
         return sum(group.threads for group in self.groups)
 
     @property
+    def busy(self) -> int:
+        """Threads that run a statement or wait inside one, but for the one that serves this look."""
+        return max(sum(group.busy for group in self.groups) - (self.own > 0), 0)
+
+    @property
+    def queued(self) -> int:
+        """Requests in the queues of all groups."""
+        return sum(group.queued for group in self.groups)
+
+    @property
+    def dequeued(self) -> int:
+        """Requests that all groups have taken up so far, ours left out."""
+        return sum(group.dequeued for group in self.groups) - self.own
+
+    @property
     def by_number(self) -> Mapping[int, ThreadGroup]:
         """The groups by their numbers."""
         return {group.number: group for group in self.groups}
 
 
-def read_pool(session: Session, process: ServerProcess | None) -> PoolReading:
-    """Takes one look.
-
-    Args:
-        session: Where to ask.
-        process: The server's process, where it runs on this host.
+def read_groups(session: Session) -> PoolReading:
+    """Takes a look at the groups alone.
 
     Raises:
         LostServerError: The server is gone.
     """
     groups = tuple(_group(*map(int, row)) for row in session.rows(GROUPS_QUERY))
+    return PoolReading(time.monotonic(), groups, own=0 if session.over_extra_port else session.statements)
+
+
+def read_pool(session: Session, process: ServerProcess | None, port: int) -> PoolReading:
+    """Takes one look at everything.
+
+    Args:
+        session: Where to ask.
+        process: The server's process, where it runs on this host.
+        port: The server's normal port.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
     queue = session.rows(QUEUE_QUERY)
     counts = {str(name).lower(): int(value) for name, value in session.rows(COUNTS_QUERY)}
-    return PoolReading(
-        at_s=time.monotonic(),
-        groups=groups,
+    usable = process.cpus() if process else None
+    return replace(
+        read_groups(session),
         queue=tuple(QueuedRequest(int(group), int(number or 0), float(since or 0)) for group, number, since in queue),
-        statements=counts["questions"] - session.statements,
         row_waits=counts.get("innodb_row_lock_current_waits", 0),
         cpu_us=process.cpu_us() if process else None,
         idle_us=idle_us_so_far() if process else None,
+        connected=counts.get("threads_connected", 0),
+        most_connected=counts.get("max_used_connections", 0),
+        refused=counts.get("aborted_connects", 0) + counts.get("connection_errors_max_connections", 0),
+        unread=unread_requests(process.pid, port) if process else frozenset(),
+        throttling=usable.quota.throttling if usable else {},
     )
 
 
 def _group(number: int, connections: int, threads: int, active: int, standby: int, *further: int) -> ThreadGroup:
-    queued, has_listener, dequeued, throttles = further
-    return ThreadGroup(number, connections, threads, active, standby, queued, bool(has_listener), dequeued, throttles)
+    queued, has_listener, dequeued = further
+    return ThreadGroup(number, connections, threads, active, standby, queued, bool(has_listener), dequeued)

@@ -15,6 +15,7 @@ from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
+from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.looks.disturbances import disturbances_of
@@ -27,6 +28,9 @@ from poolpilot.serve.commands.presentation.verdict import FIND_OUT, LOOK_AGAIN, 
 HELP = (
     "Look at a MariaDB server for a few seconds and say which configuration would suit its workload; changes nothing."
 )
+
+LEAST_RUNNING = 0.5
+"""Requests that run or wait, on average, from which on a window in which none began is not that of an idle server."""
 
 
 class AdviseSettings(MariadbOptions):
@@ -99,15 +103,29 @@ def look(server: MariadbServer, settings: AdviseSettings, advisor: OneLook | Sco
     """
     window = observe(server, settings.seconds).window
     if window.throughput_per_s <= 0.0:
-        raise ServerError(
-            f"no client sent anything to {server.session.where} within {settings.seconds:g} s: there is no workload; "
-            "look again while it is under load"
-        )
+        raise _without_workload(server, window, settings)
     objective = Objective(min_rows_share=settings.min_rows_share)
     prediction = advisor.predict([window], server.knobs, objective)
     named = in_a_shell(settings)
     repository = advisor.artefact.repository
     return advice_of(server, window, prediction, repository, named, objective, curves_beside(advisor))
+
+
+def _without_workload(server: MariadbServer, window: Window, settings: AdviseSettings) -> ServerError:
+    """Why there is no advice where no statement began: none was sent, or those that run let none in."""
+    ours = 0.0 if server.session.over_extra_port else 1.0
+    running = (window.in_system or 0.0) - ours
+    if running >= LEAST_RUNNING:
+        named = in_a_shell(settings.model_copy(update={"min_rows_share": LEAST_ROWS_SHARE}))
+        return ServerError(
+            f"no statement began at {server.session.where} within {settings.seconds:g} s while {running:.0f} ran or "
+            f"waited: that says nothing of a workload, and others may hang; poolpilot diagnose {named} says "
+            "what holds them"
+        )
+    return ServerError(
+        f"no client sent anything to {server.session.where} within {settings.seconds:g} s: there is no workload; "
+        "look again while it is under load"
+    )
 
 
 def advice_table(advice: Advice) -> Table:

@@ -9,14 +9,15 @@ from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.mariadb.diagnosis.diagnose import MOST_REPLICA_LAG_S, no_login
-from poolpilot.env.mariadb.diagnosis.diagnose import diagnose as diagnosis_of
 from poolpilot.env.mariadb.diagnosis.facts import read_facts
 from poolpilot.env.mariadb.diagnosis.finding import Diagnosis
+from poolpilot.env.mariadb.diagnosis.judgement.connection_findings import no_connection_left
+from poolpilot.env.mariadb.diagnosis.judgement.diagnose import MOST_REPLICA_LAG_S, no_login
+from poolpilot.env.mariadb.diagnosis.judgement.diagnose import diagnose as diagnosis_of
 from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.errors import LostServerError
+from poolpilot.errors import LostServerError, NoConnectionLeftError
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -57,7 +58,7 @@ def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
 
 
 def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, Any], Diagnosis]:
-    """Where the server is and which it is, fit for JSON, and what was found; a login that finds no thread is a finding too.
+    """Where the server is and which it is, fit for JSON, and what was found; a login that is refused is a finding too.
 
     Raises:
         SettingError: The DSN or the defaults file is wrong.
@@ -67,6 +68,8 @@ def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, An
         server = connect(settings.dsn, settings.defaults_file, None, settings.cpus)
     except LostServerError as error:
         return {"where": settings.dsn}, no_login(settings.dsn, str(error))
+    except NoConnectionLeftError as error:
+        return {"where": settings.dsn}, no_connection_left(settings.dsn, str(error))
     with server:
         where = {"where": server.session.where, "reached": server.reached.as_dict()}
         return where, look_twice(server, settings, console)
@@ -78,11 +81,11 @@ def look_twice(server: MariadbServer, settings: DiagnoseSettings, console: Conso
     Raises:
         LostServerError: It is gone.
     """
-    introduce(server.reached, server.control.warnings, console)
+    introduce(server.reached, server.warnings if server.process else server.control.warnings, console)
     console.print(
         f"Looking at {server.session.where} twice, {settings.seconds:g} s apart; nothing is changed.", soft_wrap=True
     )
-    facts = read_facts(server.session, server.process, server.knobs.processors, settings.seconds)
+    facts = read_facts(server.session, server.process, server.cpus, settings.seconds)
     return diagnosis_of(facts, settings.replica_lag)
 
 

@@ -6,15 +6,12 @@ from typing import Any
 import pytest
 from tests.env.mariadb.diagnosis.conftest import SMALL, STOCK, facts_of, group
 
-from poolpilot.env.mariadb.counters import Population
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Severity
+from poolpilot.env.mariadb.diagnosis.judgement.pool_findings import pool_finding
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
-from poolpilot.env.mariadb.diagnosis.pool_findings import pool_finding
 from poolpilot.env.mariadb.diagnosis.pool_reading import QueuedRequest
 
-QUEUEING = Population(connections=64, threads=8, active=6, standby=0, listeners=2, queued=56)
-WAITING = Population(connections=8, threads=4, active=0, standby=0, listeners=0, queued=4)
 SLEEPERS = tuple(
     ListedSession(number, "app@db2", "Query", 7.0 + number, "User sleep", "SELECT SLEEP(9)") for number in (3, 4, 5)
 )
@@ -23,12 +20,12 @@ SLEEPERS = tuple(
 def held(*, queued: int = 4, listens: bool = True, dequeued: int = 0, **further: Any) -> Facts:
     """A small pool all of whose threads wait."""
     one = group(threads=4, active=0, standby=0, queued=queued, listens=listens)
-    return facts_of(one, dequeued=dequeued, population=WAITING, limits=SMALL, server_share=0.0, **further)
+    return facts_of(one, dequeued=dequeued, limits=SMALL, server_share=0.0, **further)
 
 
 def crowded(active: int = 4, standby: int = 0, queued: int = 28, **further: Any) -> Facts:
     groups = [group(number, threads=5, active=active, standby=standby, queued=queued) for number in (0, 1)]
-    return facts_of(*groups, population=QUEUEING, **further)
+    return facts_of(*groups, **further)
 
 
 def test_a_busy_pool_without_a_queue_is_fine() -> None:
@@ -37,15 +34,27 @@ def test_a_busy_pool_without_a_queue_is_fine() -> None:
     assert "1000 requests a second are taken up" in found.sentence
 
 
-def test_a_pool_that_nobody_asks_is_fine_and_says_so() -> None:
-    idle = Population(0, 2, 0, 0, 2, 0)
-    found = pool_finding(facts_of(group(threads=1, active=0, standby=0), dequeued=0, population=idle))
-    assert found.kind == "fine"
-    assert "no request came" in found.sentence
+def test_a_pool_that_nobody_asks_is_not_judged_and_says_so() -> None:
+    found = pool_finding(facts_of(group(threads=1, active=0, standby=0), dequeued=0))
+    assert (found.kind, found.severity) == ("unjudged", Severity.NOTICE)
+    assert found.sentence.startswith("no statement ended within 2.0 s (none was sent)")
+
+
+def test_statements_that_outlast_the_look_say_nothing_of_others() -> None:
+    long = ListedSession(4, "app@db2", "Query", 90.0, "Sending data", "SELECT 1")
+    found = pool_finding(facts_of(group(active=2, standby=0, threads=3), dequeued=0, sessions=(long,)))
+    assert found.kind == "unjudged"
+    assert "1 run, the longest for 90 s" in found.sentence
 
 
 def test_a_short_queue_is_fine() -> None:
-    assert pool_finding(facts_of(population=Population(8, 6, 3, 0, 2, 1))).kind == "fine"
+    assert pool_finding(facts_of(group(queued=1))).kind == "fine"
+
+
+def test_few_that_queue_for_long_are_told() -> None:
+    """Before, `fine: 1 requests a second are taken up, 2.0 queue on average`: each waited two seconds."""
+    one = group(threads=4, active=3, standby=0, queued=2)
+    assert pool_finding(facts_of(one, dequeued=2)).kind == "saturated"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +77,7 @@ def test_a_saturated_pool_says_what_limits_it(facts: Facts, says: str, advises: 
 def test_a_queue_in_few_groups_is_told_from_one_in_all() -> None:
     groups = [group(0, active=1, standby=2, queued=30), *(group(number) for number in range(1, 8))]
     limits = replace(STOCK, size=8)
-    found = pool_finding(facts_of(*groups, population=QUEUEING, limits=limits))
+    found = pool_finding(facts_of(*groups, limits=limits))
     assert "in 1 of 8 groups only" in found.sentence
 
 
@@ -95,7 +104,7 @@ def test_the_limit_of_threads_is_named_where_a_saturated_pool_has_reached_it() -
 def test_a_pool_whose_threads_all_wait_is_stuck_and_says_who_holds_them_and_what_frees_them() -> None:
     found = pool_finding(held(sessions=SLEEPERS))
     assert (found.kind, found.severity) == ("stuck", Severity.CRITICAL)
-    assert "4 requests queue" in found.sentence
+    assert "4 requests queue" in found.evidence[0]
     assert "thread_pool_max_threads = 4" in found.sentence
     assert "3 sessions in SELECT (User sleep)" in found.evidence
     assert "SET GLOBAL thread_pool_max_threads = 10;" in found.remedies
@@ -105,7 +114,7 @@ def test_a_pool_whose_threads_all_wait_is_stuck_and_says_who_holds_them_and_what
 def test_a_pool_that_nobody_listens_for_is_stuck_without_a_queue() -> None:
     found = pool_finding(held(queued=0, listens=False))
     assert found.kind == "stuck"
-    assert "no thread listens" in found.sentence
+    assert "no thread listens for 4 other connections" in found.evidence[0]
     assert any("COMMIT" in line for line in found.evidence)
 
 
@@ -145,4 +154,4 @@ def test_one_group_that_stands_is_told_though_others_go_on() -> None:
     moved = replace(facts.after, groups=(replace(standing, dequeued=0), replace(going, dequeued=900)))
     found = pool_finding(replace(facts, after=moved))
     assert found.kind == "stuck"
-    assert "in 1 of 2 groups" in found.sentence
+    assert found.evidence[0].startswith("1 of 2 groups took nothing up")

@@ -4,10 +4,16 @@ from collections.abc import Iterator
 
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Diagnosis, Finding, Severity
+from poolpilot.env.mariadb.diagnosis.full_disks import FullDisk
 from poolpilot.env.mariadb.diagnosis.goings_on import goings_on, lagging
-from poolpilot.env.mariadb.diagnosis.holder_findings import holder_finding
-from poolpilot.env.mariadb.diagnosis.lock_holds import lock_holds
-from poolpilot.env.mariadb.diagnosis.pool_findings import pool_finding
+from poolpilot.env.mariadb.diagnosis.judgement.connection_findings import connection_findings
+from poolpilot.env.mariadb.diagnosis.judgement.holder_findings import holder_finding
+from poolpilot.env.mariadb.diagnosis.judgement.known_states import FULL_DISK
+from poolpilot.env.mariadb.diagnosis.judgement.lock_holds import lock_holds
+from poolpilot.env.mariadb.diagnosis.judgement.pool_findings import pool_finding
+from poolpilot.env.mariadb.diagnosis.judgement.quota_finding import used_up_quota
+from poolpilot.env.mariadb.diagnosis.judgement.same_state import same_state
+from poolpilot.env.mariadb.diagnosis.judgement.timer_finding import long_stall_limit
 
 MOST_REPLICA_LAG_S = 30.0
 
@@ -22,10 +28,11 @@ def diagnose(facts: Facts, most_replica_lag_s: float = MOST_REPLICA_LAG_S) -> Di
         facts: What was seen.
         most_replica_lag_s: Seconds that a replica may be behind.
     """
-    pool = pool_finding(facts)
-    others = _others(facts, most_replica_lag_s)
+    found = [pool_finding(facts), *_others(facts, most_replica_lag_s)]
+    if (limit := long_stall_limit(facts)) and found[0].kind != limit.kind:
+        found.append(limit)
     return Diagnosis(
-        tuple(sorted([pool, *others], key=lambda one: -one.severity)),
+        tuple(sorted(found, key=lambda one: (-one.severity, one.kind == "unjudged"))),
         facts.hidden,
         {
             "seconds": facts.span_s,
@@ -40,10 +47,25 @@ def diagnose(facts: Facts, most_replica_lag_s: float = MOST_REPLICA_LAG_S) -> Di
 
 
 def _others(facts: Facts, most_replica_lag_s: float) -> Iterator[Finding]:
-    yield from (holder_finding(facts, hold) for hold in lock_holds(facts))
+    yield from connection_findings(facts)
+    yield from map(_full_disk, facts.full)
+    yield from used_up_quota(facts)
+    holds = tuple(lock_holds(facts))
+    yield from (holder_finding(facts, hold) for hold in holds)
+    yield from same_state(facts, {waiter for hold in holds for waiter in hold.waiters})
     yield from _unseen_row_waits(facts)
     yield from goings_on(facts.sessions)
     yield from lagging(facts.replicas, most_replica_lag_s)
+
+
+def _full_disk(full: FullDisk) -> Finding:
+    return Finding(
+        "disk_full",
+        Severity.CRITICAL,
+        f"the disk of {full.folder} is full: {full.free_bytes >> 20} MB are free, and what writes waits for space",
+        (),
+        FULL_DISK,
+    )
 
 
 def _unseen_row_waits(facts: Facts) -> Iterator[Finding]:

@@ -5,13 +5,16 @@ from collections.abc import Iterator, Mapping
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Finding, FindingKind, Severity
 from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S
+from poolpilot.env.mariadb.diagnosis.judgement.held_groups import standing_groups
+from poolpilot.env.mariadb.diagnosis.judgement.lock_holds import LockHold, LockKind
+from poolpilot.env.mariadb.diagnosis.judgement.stuck_finding import enough_threads
+from poolpilot.env.mariadb.diagnosis.judgement.suspects import Likelihood
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
-from poolpilot.env.mariadb.diagnosis.lock_holds import LockHold, LockKind
-from poolpilot.env.mariadb.diagnosis.pool_findings import enough_threads, standing_groups
 
 WANTED: Mapping[LockKind, str] = {
     "rows": "rows that it has locked",
-    "metadata": "the metadata lock of a table that it uses",
+    "metadata": "the metadata lock of a table",
+    "table": "a table as a whole",
     "all tables": "the lock on all tables (a stage of a backup, or FLUSH TABLES WITH READ LOCK)",
     "name": "a name that it has locked with GET_LOCK",
 }
@@ -23,27 +26,49 @@ TO_KNOW = (
     "who holds it is inferred: INSTALL SONAME 'metadata_lock_info', or performance_schema with the instrument "
     "wait/lock/metadata/sql/mdl, lets the server say it"
 )
+LOCKED = "who reads or writes rows is held off by LOCK TABLES or a change of the table alone, not by who uses it too"
+ON_A_TABLE = ("metadata", "table")
 
 
 def holder_finding(facts: Facts, hold: LockHold) -> Finding:
     """What to say of a lock that sessions wait for."""
     if not hold.holders:
         return _unknown(facts, hold)
-    number = hold.holders[0]
+    number = hold.holders[0].session
     kind, does, severity = _doing(facts, number)
     if hold.lock == "all tables":
-        kind, severity = "backup_lock", max(severity, Severity.WARNING)
-    others = len(hold.holders) - 1
-    who = _named(facts, number) if not hold.is_inferred else f"most likely {_named(facts, number)}"
-    on = f" in {hold.table}" if hold.table else ""
+        kind = "backup_lock"
+    if hold.lock == "all tables" or (hold.lock in ON_A_TABLE and len(hold.waiters) > 1):
+        severity = max(severity, Severity.WARNING)
     return Finding(
         kind,
         severity,
-        f"{_waiting(hold)} {WANTED[hold.lock]}{on}, the longest for {hold.longest_s:.0f} s: {who} {does}",
-        tuple(_evidence(facts, hold, others)),
-        tuple(_remedies(facts, hold, number, kind)),
-        hold.holders[:MOST_NAMED],
+        f"{_waiting(hold)} {_wanted(hold)}, the longest for {hold.longest_s:.0f} s: {_who(facts, hold)} {does}",
+        tuple(_evidence(facts, hold)),
+        tuple(_remedies(facts, hold, kind)),
+        tuple(one.session for one in hold.holders[:MOST_NAMED]),
     )
+
+
+def _who(facts: Facts, hold: LockHold) -> str:
+    """The first of those who hold a lock, and how surely it does."""
+    first = _named(facts, hold.holders[0].session)
+    if hold.likelihood is Likelihood.SHOWN:
+        return first
+    if len(hold.holders) == 1:
+        return f"most likely {first}"
+    number, how = len(hold.holders), _how(hold.likelihood)
+    return f"{number} sessions could hold it, each of them {how}; the first is {first}, which"
+
+
+def _how(likelihood: Likelihood) -> str:
+    return likelihood.name.lower()
+
+
+def _wanted(hold: LockHold) -> str:
+    if hold.table and hold.lock in ON_A_TABLE:
+        return f"{WANTED[hold.lock]}, {hold.table}"
+    return WANTED[hold.lock] + (f" in {hold.table}" if hold.table else "")
 
 
 def _waiting(hold: LockHold) -> str:
@@ -83,7 +108,7 @@ def _statement(session: ListedSession) -> str:
 
 def _what_it_waits_for(facts: Facts, hold: LockHold) -> Iterator[str]:
     """What a lock on all tables that is not had yet waits for: the statement that has run longest."""
-    session = facts.session_of.get(hold.holders[0]) if hold.holders else None
+    session = facts.session_of.get(hold.holders[0].session)
     if session is None or not session.waits_for_read_lock:
         return
     running = [one for one in facts.sessions if not one.is_idle and not one.waits_for_read_lock]
@@ -97,20 +122,27 @@ def is_cut_off(facts: Facts, number: int) -> bool:
     return facts.is_exhausted and any(one.number == number % facts.limits.size for one in standing_groups(facts))
 
 
-def _evidence(facts: Facts, hold: LockHold, others: int) -> Iterator[str]:
+def _evidence(facts: Facts, hold: LockHold) -> Iterator[str]:
     shown = ", ".join(map(str, hold.waiters[:MOST_NAMED]))
     more = f" and {len(hold.waiters) - MOST_NAMED} more" if len(hold.waiters) > MOST_NAMED else ""
     yield f"waiting: {shown}{more}"
     yield from _what_it_waits_for(facts, hold)
-    if not hold.is_inferred:
-        return
-    if others:
-        named = ", ".join(_named(facts, one) for one in hold.holders[1:MOST_NAMED])
-        yield f"{len(hold.holders)} sessions could hold it; the next: {named}"
-    yield TO_KNOW
+    for one in hold.holders[1:MOST_NAMED]:
+        yield f"{_how(one.likelihood)} too: {_named(facts, one.session)} {_doing(facts, one.session)[1]}"
+    yield from _ruled_out(facts, hold)
+    if hold.needs_lock_tables:
+        yield LOCKED
+    if hold.likelihood is not Likelihood.SHOWN and hold.lock != "name":
+        yield TO_KNOW
 
 
-def _remedies(facts: Facts, hold: LockHold, number: int, kind: FindingKind) -> Iterator[str]:
+def _ruled_out(facts: Facts, hold: LockHold) -> Iterator[str]:
+    for number in hold.ruled_out[:MOST_NAMED]:
+        yield f"ruled out by what it can hold: {_named(facts, number)}, which {_doing(facts, number)[1]}"
+
+
+def _remedies(facts: Facts, hold: LockHold, kind: FindingKind) -> Iterator[str]:
+    number = hold.holders[0].session
     if number == 0:
         yield "XA RECOVER; then XA COMMIT or XA ROLLBACK"
         return
@@ -127,11 +159,28 @@ def _remedies(facts: Facts, hold: LockHold, number: int, kind: FindingKind) -> I
     elif kind == "lock_holder_running":
         yield "wait for the end of its statement and its transaction"
     else:
-        yield "its client sends COMMIT or ROLLBACK" + (", or RELEASE_LOCK" if hold.lock == "name" else "")
-    yield f"KILL {number};"
-    yield "closes its session, which gives its locks back and rolls its transaction back"
+        yield f"its client sends {_lets_go(hold)}"
+    if hold.change:
+        yield f"KILL QUERY {hold.change};"
+        yield "ends the change that waits itself; those who wait behind it go on at once"
+    yield from _ends(hold)
     if kind == "lock_holder_idle" and hold.lock != "name":
         yield "idle_transaction_timeout in my.cnf ends transactions that are idle for so many seconds"
+
+
+def _lets_go(hold: LockHold) -> str:
+    if hold.lock in ON_A_TABLE:
+        return "COMMIT or ROLLBACK, or UNLOCK TABLES"
+    return "COMMIT or ROLLBACK" + (", or RELEASE_LOCK" if hold.lock == "name" else "")
+
+
+def _ends(hold: LockHold) -> Iterator[str]:
+    """The lines that end those who are shown to hold a lock; nobody is to be ended on suspicion."""
+    if hold.likelihood is not Likelihood.SHOWN:
+        yield "end nobody before it is known who holds it"
+        return
+    yield from (f"KILL {one.session};" for one in hold.holders[:MOST_NAMED])
+    yield "closes its session, which gives its locks back and rolls its transaction back"
 
 
 def is_stuck_behind(facts: Facts, number: int) -> bool:
@@ -142,7 +191,7 @@ def is_stuck_behind(facts: Facts, number: int) -> bool:
 def _unknown(facts: Facts, hold: LockHold) -> Finding:
     """A lock of which nobody who could hold it is seen."""
     kind: FindingKind = "backup_lock" if hold.lock == "all tables" else "lock_holder_unknown"
-    what = WANTED[hold.lock].replace("it has locked", "somebody has locked").replace("it uses", "somebody uses")
+    what = WANTED[hold.lock].replace("it has locked", "somebody has locked")
     if hold.lock == "name":
         evidence, ends = "their statements do not spell it", "left alone, such a wait ends when GET_LOCK gives up"
     else:
@@ -151,6 +200,6 @@ def _unknown(facts: Facts, hold: LockHold) -> Finding:
         kind,
         Severity.WARNING,
         f"{_waiting(hold)} {what}, the longest for {hold.longest_s:.0f} s; who holds it cannot be told",
-        (evidence,),
+        (*_ruled_out(facts, hold), *([LOCKED] if hold.needs_lock_tables else []), evidence),
         (ends,),
     )

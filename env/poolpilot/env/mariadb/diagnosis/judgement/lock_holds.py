@@ -6,16 +6,22 @@ from typing import Literal
 
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S
+from poolpilot.env.mariadb.diagnosis.judgement.suspects import (
+    Likelihood,
+    Suspect,
+    TableQueue,
+    ruled_out,
+    suspects_of,
+    table_queues,
+)
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
 from poolpilot.env.mariadb.diagnosis.lock_reading import HeldLock
+from poolpilot.env.mariadb.diagnosis.table_use import Access, is_same
 
-LockKind = Literal["rows", "metadata", "all tables", "name"]
-
-CLOCK_S = 1.0
-"""Ages of transactions come in whole seconds."""
+LockKind = Literal["rows", "metadata", "table", "all tables", "name"]
 
 LEAST_WAIT_S = 2
-"""Seconds by that clock from which on a wait has surely lasted longer than one."""
+"""Seconds by InnoDB's clock, which counts whole ones, from which on a wait has surely lasted longer than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +30,40 @@ class LockHold:
 
     Attributes:
         lock: What is locked.
-        holders: Numbers of the sessions that hold it; where that is inferred, the likeliest first.
-        waiters: Numbers of the sessions that wait for it.
+        holders: Who holds it, or may; all as surely, and those first that are best asked first.
+        waiters: Numbers of the sessions that wait for it, the first that came first.
         longest_s: How long the statement that has waited longest has been running, in seconds.
         table: A table that is locked, where that is known.
-        is_inferred: Whether the holders are those that could hold it, since the server does not say who does.
+        change: The first of the waiters, where it would change the table, so that all others wait behind it; else 0.
+        needs_lock_tables: Whether only LOCK TABLES or a change of the table can hold off the first of the waiters.
+        ruled_out: Sessions that were at work before, and that cannot hold it.
     """
 
     lock: LockKind
-    holders: tuple[int, ...]
+    holders: tuple[Suspect, ...]
     waiters: tuple[int, ...]
     longest_s: float
     table: str = ""
-    is_inferred: bool = False
+    change: int = 0
+    needs_lock_tables: bool = False
+    ruled_out: tuple[int, ...] = ()
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """How surely who is named holds it."""
+        return self.holders[0].likelihood if self.holders else Likelihood.POSSIBLE
 
 
 def lock_holds(facts: Facts) -> Iterator[LockHold]:
     """The locks that sessions have waited for from one look to the other."""
     yield from _rows(facts)
     yield from _names(facts)
-    metadata = [one for one in facts.sessions if one.waits_for_metadata and one.since_s >= LONG_S]
-    if metadata:
-        yield _definitions(facts, metadata)
-    held_off = [one for one in facts.sessions if one.waits_for_read_lock and one.since_s >= LONG_S]
-    if held_off:
+    long = [one for one in facts.sessions if one.since_s >= LONG_S]
+    for queue in table_queues("metadata", [one for one in long if one.waits_for_metadata]):
+        yield _of_a_table(facts, queue)
+    for queue in table_queues("table", [one for one in long if one.waits_for_table]):
+        yield _of_a_table(facts, queue)
+    if held_off := [one for one in long if one.waits_for_read_lock]:
         yield _all_tables(facts, held_off)
 
 
@@ -68,7 +84,7 @@ def _rows(facts: Facts) -> Iterator[LockHold]:
     for holder in sorted({wait.holder for wait in waits} - waiting):
         waiters = tuple(sorted(wait.waiter for wait in waits if wait.holder == holder))
         longest_s = max(transaction_of[one].waits_s or 0 for one in waiters)
-        yield LockHold("rows", (holder,), waiters, float(longest_s), transaction_of[holder].table)
+        yield LockHold("rows", (Suspect(holder),), waiters, float(longest_s), transaction_of[holder].table)
 
 
 def _names(facts: Facts) -> Iterator[LockHold]:
@@ -76,26 +92,44 @@ def _names(facts: Facts) -> Iterator[LockHold]:
     waiting = [one for one in facts.sessions if one.waits_for_user_lock and one.since_s >= facts.span_s]
     told = sorted({facts.user_locks[one.number] for one in waiting if one.number in facts.user_locks})
     for holder in told:
-        yield _hold("name", [one for one in waiting if facts.user_locks.get(one.number) == holder], (holder,))
+        yield _hold("name", [one for one in waiting if facts.user_locks.get(one.number) == holder], (Suspect(holder),))
     if untold := [one for one in waiting if one.number not in facts.user_locks]:
-        yield _hold("name", untold, (), is_inferred=True)
+        yield _hold("name", untold, ())
 
 
-def _definitions(facts: Facts, waiters: Sequence[ListedSession]) -> LockHold:
-    numbers = {one.number for one in waiters}
-    if facts.locks.held is not None:
-        tables = set(_wanted(facts.locks.held, waiters))
-        granted = [one for one in facts.locks.held if not one.is_wanted and one.table in tables]
-        holders = _idle_first(facts, {one.session for one in granted} - numbers)
-        if holders:
-            # Of several tables, which texts may name, or of several holders, whose modes may go together with what is
-            # wanted, it is not known which one.
-            guessed = len(tables) > 1 or len(holders) > 1
-            return _hold("metadata", waiters, holders, next(iter(sorted(tables))), is_inferred=guessed)
-    working = tuple(one.number for one in facts.sessions if one.changes_tables and one.number not in numbers)
-    if working:
-        return _hold("metadata", waiters, working, is_inferred=True)
-    return _hold("metadata", waiters, tuple(_could_hold(facts, waiters)), is_inferred=True)
+def _of_a_table(facts: Facts, queue: TableQueue) -> LockHold:
+    """A table that sessions wait for, by the list of locks where there is one and it tells."""
+    listed = _listed(facts, queue) if queue.lock == "metadata" else None
+    holders, table = listed or (suspects_of(facts, queue), queue.table)
+    head = queue.head
+    heads_others = queue.wanted is Access.CHANGE and head.use.access is not None and len(queue.waiters) > 1
+    return LockHold(
+        queue.lock,
+        holders,
+        tuple(one.number for one in queue.waiters),
+        max(one.since_s for one in queue.waiters),
+        table,
+        head.number if heads_others else 0,
+        queue.lock == "metadata" and queue.wanted is not Access.CHANGE,
+        ruled_out(facts, queue, holders) if not listed else (),
+    )
+
+
+def _listed(facts: Facts, queue: TableQueue) -> tuple[tuple[Suspect, ...], str] | None:
+    """Who has a lock that holds off the first of a queue, and on which table; None where the list does not tell."""
+    held, numbers = facts.locks.held or (), {one.number for one in queue.waiters}
+    tables = _wanted(held, queue)
+    granted = [
+        one
+        for one in held
+        if not one.is_wanted
+        and one.session not in numbers
+        and queue.wanted >= one.holds_off
+        and any(is_same(one.table, table) for table in tables)
+    ]
+    if not granted:
+        return None
+    return tuple(map(Suspect, _idle_first(facts, {one.session for one in granted}))), granted[0].table
 
 
 def _idle_first(facts: Facts, numbers: set[int]) -> tuple[int, ...]:
@@ -109,63 +143,35 @@ def _idle_first(facts: Facts, numbers: set[int]) -> tuple[int, ...]:
     )
 
 
-def _wanted(held: Sequence[HeldLock], waiters: Sequence[ListedSession]) -> Iterator[str]:
-    """The tables that the waiting sessions want: as the server lists it, else those that their statements name."""
-    numbers = {one.number for one in waiters}
-    listed = {one.table for one in held if one.is_wanted and one.session in numbers and one.table}
-    if listed:
-        yield from listed
-        return
-    asking = {(waiter.text, waiter.schema): waiter for waiter in waiters}.values()
-    yield from (
-        table for table in {one.table for one in held if one.table} if any(waiter.names(table) for waiter in asking)
-    )
+def _wanted(held: Sequence[HeldLock], queue: TableQueue) -> tuple[str, ...]:
+    """The tables that the first of a queue wants: as the server lists it, else those that its statement names."""
+    listed = tuple({one.table for one in held if one.is_wanted and one.session == queue.head.number and one.table})
+    return listed or tuple(queue.head.use.tables)
 
 
 def _all_tables(facts: Facts, waiters: Sequence[ListedSession]) -> LockHold:
     numbers = {one.number for one in waiters}
-    if facts.locks.held is not None:
-        holding = {one.session for one in facts.locks.held if one.holds_off_all and not one.is_wanted} - numbers
-        if holding:
-            return _hold("all tables", waiters, tuple(sorted(holding)))
+    listed = {one.session for one in facts.locks.held or () if one.holds_off_all and not one.is_wanted} - numbers
+    if listed:
+        return _hold("all tables", waiters, tuple(map(Suspect, sorted(listed))))
     if working := tuple(one.number for one in facts.sessions if one.locks_all):
-        return _hold("all tables", [one for one in waiters if one.number not in working] or waiters, working)
-    return _hold("all tables", waiters, tuple(_idle_since(facts, waiters)), is_inferred=True)
-
-
-def _could_hold(facts: Facts, waiters: Sequence[ListedSession]) -> Iterator[int]:
-    """Sessions that may hold the definition of a table: those with an older open transaction, else the idle ones."""
-    longest_s = max(one.since_s for one in waiters)
-    numbers = {one.number for one in waiters}
-    older = sorted(
-        (one for one in facts.locks.transactions if one.session and one.age_s + CLOCK_S >= longest_s),
-        key=lambda one: -one.age_s,
-    )
-    with_transaction = [one.session for one in older if one.session not in numbers]
-    yield from with_transaction or _idle_since(facts, waiters)
+        held_off = [one for one in waiters if one.number not in working] or waiters
+        return _hold("all tables", held_off, tuple(map(Suspect, working)))
+    resting = tuple(_idle_since(facts, waiters))
+    likelihood = Likelihood.LIKELY if len(resting) == 1 else Likelihood.POSSIBLE
+    return _hold("all tables", waiters, tuple(Suspect(one, likelihood) for one in resting))
 
 
 def _idle_since(facts: Facts, waiters: Sequence[ListedSession]) -> Iterator[int]:
-    """Sessions that were idle when the first one began to wait; the one that had last done something first."""
-    longest_s = max(one.since_s for one in waiters)
-    first = min(one.query for one in waiters)
+    """Sessions that were idle when the first one began to wait; the one that had last done something first.
+
+    Who has changed rows and not ended that transaction has not locked all tables: that would have ended it.
+    """
+    longest_s, first = max(one.since_s for one in waiters), min(one.query for one in waiters)
+    writing = {one.session for one in facts.locks.transactions if one.writes}
     idle = [one for one in facts.sessions if one.is_idle and one.since_s >= longest_s and one.query < first]
-    yield from (one.number for one in sorted(idle, key=lambda one: one.since_s))
+    yield from (one.number for one in sorted(idle, key=lambda one: one.since_s) if one.number not in writing)
 
 
-def _hold(
-    lock: LockKind,
-    waiters: Sequence[ListedSession],
-    holders: tuple[int, ...],
-    table: str = "",
-    *,
-    is_inferred: bool = False,
-) -> LockHold:
-    return LockHold(
-        lock,
-        holders,
-        tuple(one.number for one in waiters),
-        max(one.since_s for one in waiters),
-        table,
-        is_inferred,
-    )
+def _hold(lock: LockKind, waiters: Sequence[ListedSession], holders: tuple[Suspect, ...]) -> LockHold:
+    return LockHold(lock, holders, tuple(one.number for one in waiters), max(one.since_s for one in waiters))
