@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 WAITERS = 2.0
 """How often a connection that waits counts: as if half of the connections had all of the waiting."""
 
-ROUNDS_LEFT = 3.0
-"""What is left of a round in progress, in mean rounds, on servers that do not time their rounds."""
+ROUNDS_LEFT = 1.0
+"""What is left of a round in progress, in mean rounds, on servers that do not time theirs: of rounds that vary as much
+as their mean. Those that last from one look at the groups to the next are seen (`STANDING`)."""
 
 LONGEST_ROUND = 1.5
 """Stall limits after which the timer has given a group a listener again, on average at most."""
+
+LEAST_WAITING = 0.1
+"""Connections that wait on average below which a few looks a second cannot tell how many do: time in the system that
+fewer would save is none that can be shown."""
 
 UNHEARD = "unlistened_connections_mean"
 STANDING = "standing_connections_mean"
@@ -86,14 +91,17 @@ class Waiting:
     @property
     def most_in_time_by_threads(self) -> float:
         """The most that more threads can bring, in ln of the inverse of the time in the system."""
-        return _log_ratio(self.for_pool, self.served + self.for_pool)
+        return self._most_in_time(self.for_pool)
 
     @property
     def most_in_time_by_fewer(self) -> float:
         """The same of fewer threads; infinite where contention is not shown."""
         if self.contending is None:
             return math.inf
-        return _log_ratio(self.for_pool + min(self.contending, self.served), self.served + self.for_pool)
+        return self._most_in_time(self.for_pool + min(self.contending, self.served))
+
+    def _most_in_time(self, waiting: float) -> float:
+        return 0.0 if waiting < LEAST_WAITING else _log_ratio(waiting, self.served + self.for_pool)
 
 
 def _most(waiting: float, connections: float) -> float:

@@ -28,7 +28,8 @@ Throughput = Callable[[PoolTuple, float], float]
 def rules(mode: Mode = Mode.APPLY, **changes: Any) -> Rules:
     """Rules of a stock server on two processors; `changes` are fields of the guard, of the pace, or of the rules."""
     guard = GuardSettings(**{name: value for name, value in changes.items() if name in GuardSettings.model_fields})
-    pace = PaceSettings(**{name: value for name, value in changes.items() if name in PaceSettings.model_fields})
+    paced = {name: value for name, value in changes.items() if name in PaceSettings.model_fields}
+    pace = PaceSettings(**{"least_requests": 0, **paced})  # formulas count nothing
     of_rules = ("hours", "approval", "min_rows_share", "thread_stack_bytes")
     others = {name: value for name, value in changes.items() if name in of_rules}
     return Rules(mode, guard, pace, Envelope.of(guard, KnobSpace.stock(2)), **others)
@@ -48,6 +49,7 @@ class Drive:
         rows_noise: Standard deviation of ln rows read of a window.
         cpus: Processors that the server may use; not known if None.
         throttled: Share of the periods of its CPU quota in which that is used up.
+        most_gain: The most that any candidate can bring, in ln goodput; None where nothing bounds it.
         known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
@@ -69,6 +71,7 @@ class Drive:
     rows_noise: float = 0.0
     cpus: float | None = None
     throttled: float = 0.0
+    most_gain: float | None = None
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
@@ -106,6 +109,8 @@ class Drive:
             ratios=seen,
             cpus=self.cpus,
             throttled=self.throttled,
+            most_by_more=self.most_gain,
+            most_by_fewer=self.most_gain,
         )
         keeps = self.wanted == self.in_force
         proposal = Proposal(

@@ -45,7 +45,9 @@ from poolpilot.serve.tuner.tried import Tried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop, usual, with_latest
 
 MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
-PACE = PaceSettings(observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2)
+PACE = PaceSettings(
+    observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2, least_requests=0
+)
 
 
 @dataclass

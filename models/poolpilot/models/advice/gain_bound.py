@@ -17,7 +17,6 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.waiting import WAITERS, Waiting
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.advice.reasons import percentage
 from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.looks.used_up_quota import asks_for_more, used_up_quota
 
@@ -66,21 +65,22 @@ class GainBound:
 
     def towards(self, in_force: PoolTuple, chosen: PoolTuple) -> float:
         """What a change from one tuple to another can bring at most; 0 where they are the same."""
-        (size, oversubscribe, timer), (to_size, to_oversubscribe, to_timer) = in_force.core, chosen.core
-        more = to_size > size or to_oversubscribe > oversubscribe or to_timer < timer
-        fewer = to_size < size or to_oversubscribe < oversubscribe or to_timer > timer
-        return max(self.by_more if more else 0.0, self.by_fewer if fewer else 0.0)
+        return most_towards(in_force, chosen, self.by_more, self.by_fewer)
 
     @property
     def reason(self) -> str:
-        """Why no more can be gained, as a sentence."""
+        """What waits, as a sentence: why no more can be gained."""
         waiting = self.waiting
-        if waiting.contending is None:
-            return f"{waiting.for_pool:.1f} of {waiting.connections:.0f} connections wait for the pool"
-        return (
-            f"{_at_most(self.most)} can be gained here: of {waiting.connections:.0f} connections "
-            f"{waiting.for_pool:.1f} wait for the pool and {waiting.contending:.1f} for what another thread holds"
-        )
+        said = f"of {waiting.connections:.0f} connections {waiting.for_pool:.1f} wait for the pool"
+        return said if waiting.contending is None else f"{said}, {waiting.contending:.1f} for what another thread holds"
+
+
+def most_towards(in_force: PoolTuple, chosen: PoolTuple, by_more: float, by_fewer: float) -> float:
+    """The greater of two bounds, of those of the directions in which a tuple differs from the one in force."""
+    (size, oversubscribe, timer), (to_size, to_oversubscribe, to_timer) = in_force.core, chosen.core
+    more = to_size > size or to_oversubscribe > oversubscribe or to_timer < timer
+    fewer = to_size < size or to_oversubscribe < oversubscribe or to_timer > timer
+    return max(by_more if more else 0.0, by_fewer if fewer else 0.0)
 
 
 def within_bound(
@@ -171,8 +171,3 @@ def _rescued_per_s(each: ClassWindow, target_us: float, waiting: float, duration
     spent = np.cumsum(per_s * late_s) - per_s * late_s
     affordable = np.clip((waiting - spent) / late_s, 0.0, per_s)
     return float(affordable.sum())
-
-
-def _at_most(gain: float) -> str:
-    share = math.expm1(gain)
-    return "nothing" if share < 0.005 else f"at most {percentage(share)}"

@@ -10,6 +10,9 @@ from poolpilot.featurizer.window import Window
 BELIEVABLE_FACTOR = 10.0
 """Gains beyond this factor are told in words: where next to nothing gets through, nobody knows how much more would."""
 
+LEAST_SAID = 0.005
+"""A gain below this is none in words: it would be rounded to 0 %."""
+
 MOST_REASONS = 3
 """Sentences given; the limits below only decide which are worth saying, never the tuple."""
 
@@ -52,6 +55,13 @@ def gain_in_words(expected: float | None, low: float | None = None, high: float 
     loses = ", but it may also lose" if low is not None and low < 0.0 else ""
     hardly = ": almost nothing gets through in time today" if _is_beyond_belief(expected) else ""
     return f"{gained}{loses}{_interval(low, high, manifold)}{hardly}"
+
+
+def at_most_in_words(most_gain: float) -> str:
+    """The most that can be gained, in ln goodput, as a sentence."""
+    if math.expm1(most_gain) < LEAST_SAID:
+        return "nothing can be gained here"
+    return f"at most {percent(most_gain).removeprefix('+')} can be gained here"
 
 
 def factor(gain: float) -> str:

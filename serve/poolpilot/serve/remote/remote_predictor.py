@@ -54,6 +54,7 @@ class _Answer(BaseModel):
     gain_low: _Gain | None
     gain_high: _Gain | None
     improvement: Annotated[float, Field(ge=0.0, le=1.0)] | None = None  # older services do not tell it
+    most_gain: _Gain | None = None  # neither
     expires_s: Annotated[float, Field(gt=0.0, le=86_400.0)]
     pool_tuple: _Configuration
     in_force: _Configuration
@@ -137,6 +138,7 @@ class RemotePredictor:
             gain_high=answer.gain_high,
             expires_s=answer.expires_s,
             improvement=answer.improvement,
+            most_gain=answer.most_gain,
         )
 
     def _check_fits(self, answer: _Answer, in_force: PoolTuple) -> None:

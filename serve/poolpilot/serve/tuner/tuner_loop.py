@@ -361,7 +361,12 @@ class TunerLoop:
         return self.rules.envelope.for_proposals(self.target.server.knobs, self.decision.verified)
 
     def _window_s(self) -> float:
-        return self.measurement.window_for(self.target.server.tuple_in_force())
+        """Seconds of the next window: longer ones under a quiet load, until they have enough requests."""
+        usual_s, pace = self.measurement.window_for(self.target.server.tuple_in_force()), self.rules.pace
+        rate_per_s = self.memory.baseline[-1].throughput_per_s if self.memory.baseline else 0.0
+        if rate_per_s <= 0.0:
+            return usual_s
+        return max(usual_s, min(pace.least_requests / rate_per_s, pace.longest_window_s))
 
     def _proposal(self, window: Window, *, ask: bool) -> Proposal | None:
         """What the predictor proposes where it is asked; the windows of this workload are kept for it."""

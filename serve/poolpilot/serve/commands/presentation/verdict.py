@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.advice.reasons import gain_in_words
+from poolpilot.models.advice.reasons import at_most_in_words, gain_in_words
 
 FIND_OUT = "To find out by trying, in staging under a load like this; what is in force now comes back at the end:"
 """Stands above the lines of `trials`."""
@@ -14,6 +14,8 @@ LOOK_AGAIN = "To look again once that is over:"
 
 def verdict_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
     """Label and text of each row: the advice, what it promises, and why."""
+    if prediction.most_gain is not None:
+        yield "bound", at_most_in_words(prediction.most_gain)
     if prediction.verdict == "no advice":
         for number, reason in enumerate(prediction.reasons):
             yield ("and because", reason) if number else ("advice", f"no advice, because {reason}")

@@ -1,12 +1,14 @@
 """What speaks against a try that a predictor proposes: the first reason that holds, as a sentence."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.advice.reasons import at_most_in_words
 from poolpilot.models.looks.used_up_quota import asks_for_more
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
@@ -144,6 +146,8 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
         return f"would try {candidate}, but the mode is {rules.mode}"
     if outside_hours(look, rules):
         return f"would try {candidate}, but not before the hours: {hours_in_words(rules)}"
+    if (too_little := _too_little(candidate, memory, rules)) is not None:
+        return too_little
     if asks_for_more(candidate, memory.verified) and look.reading is not None and look.reading.used_up_quota:
         return f"would try {candidate}, but processors are withheld, and more threads are no more processors"
     if len(memory.tries_s) >= rules.guard.tries_per_hour:
@@ -152,6 +156,23 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
         return (
             f"would try {candidate}, which waits for approval ({at_worst(candidate, rules)}){_approved_instead(look)}"
         )
+    return None
+
+
+def _too_little(candidate: PoolTuple, memory: Memory, rules: Rules) -> str | None:
+    """Why the load is too small to tell whether a candidate does better, or for it to do better; None where it is not.
+
+    By the latest windows of what is verified, since one window may have met a burst, or missed one.
+    """
+    windows = memory.baseline[-rules.pace.baseline_windows :]
+    if not windows:
+        return None
+    requests = statistics.fmean(each.requests for each in windows)
+    if requests < rules.pace.least_requests:
+        return f"would try {candidate}, but {requests:.0f} requests a window are too little load to tell"
+    most = statistics.fmean(each.most_gain(memory.verified, candidate) for each in windows)
+    if most < math.log1p(rules.guard.min_gain):
+        return f"would try {candidate}, but {at_most_in_words(most)}: that is what requests wait"
     return None
 
 

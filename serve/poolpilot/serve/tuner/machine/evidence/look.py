@@ -11,6 +11,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
+from poolpilot.models.advice.gain_bound import GainBound, most_towards
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.looks.used_up_quota import throttled_share
@@ -44,6 +45,8 @@ class Reading(BaseModel):
         ratios: What the workload looks like, in the order of `models/latent/ratios.py`; None where it is not shown.
         cpus: Processors that the server might use at its end, a fraction maybe; None where they are not known.
         throttled: Share of the periods of a CPU quota in which it was used up; 0 where nobody counts any.
+        most_by_more: The most that more threads can bring, in ln goodput (`GainBound`); None where nothing bounds it.
+        most_by_fewer: The same of fewer threads.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,11 +61,14 @@ class Reading(BaseModel):
     ratios: tuple[Annotated[float, Field(ge=-MOST, le=MOST)] | None, ...] = ()
     cpus: _Measured | None = None
     throttled: float = Field(default=0.0, ge=0.0, le=1.0)
+    most_by_more: Annotated[float, Field(ge=0.0, le=MOST_GAIN)] | None = None
+    most_by_fewer: Annotated[float, Field(ge=0.0, le=MOST_GAIN)] | None = None
 
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
         """The reading of a window."""
         tails_ms, rows = tails_of(window.classes), window.indicators.get(ROWS_READ_PER_S)
+        bound = GainBound.of(window, objective)
         latency_ms = _latency_ms(window, tails_ms)
         return cls(
             goodput_per_s=_measured(objective.goodput_per_s(window)),
@@ -75,7 +81,19 @@ class Reading(BaseModel):
             ratios=_ratios(window),
             cpus=None if (cpus := window.profile.features.get("cpus")) is None else _measured(cpus),
             throttled=throttled_share(window),
+            most_by_more=None if bound is None else _finite(bound.by_more),
+            most_by_fewer=None if bound is None else _finite(bound.by_fewer),
         )
+
+    @property
+    def requests(self) -> float:
+        """Requests that were completed in it."""
+        return self.throughput_per_s * self.seconds
+
+    def most_gain(self, in_force: PoolTuple, candidate: PoolTuple) -> float:
+        """The most that a candidate can bring over what was in force, in ln goodput; infinite where unbounded."""
+        bounds = (math.inf if each is None else each for each in (self.most_by_more, self.most_by_fewer))
+        return most_towards(in_force, candidate, *bounds)
 
     @property
     def used_up_quota(self) -> str | None:
@@ -87,6 +105,11 @@ class Reading(BaseModel):
         if not self.by_time:
             return self
         return self.model_copy(update={"goodput_per_s": _measured(self.throughput_per_s), "by_time": False})
+
+
+def _finite(bound: float) -> float | None:
+    """A bound as it is kept; None where it says nothing."""
+    return bound if bound <= MOST_GAIN else None
 
 
 def _measured(value: float) -> float:
@@ -134,6 +157,7 @@ class Proposal(BaseModel):
         gain_low: Lower end of the interval of that; None where it is not told, as in older logs.
         gain_high: Upper end of it.
         improvement: Regret that trying it is expected to take off what is kept, as a share; None where not estimated.
+        most_gain: ln of the most goodput that any tuple can bring over that in force; None where nothing bounds it.
         reason: Why, in a sentence.
         model_digest: What answered.
     """
@@ -146,6 +170,7 @@ class Proposal(BaseModel):
     gain_low: _Gain | None = None
     gain_high: _Gain | None = None
     improvement: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    most_gain: _Gain | None = None
     reason: str
     model_digest: str = ""
 
@@ -167,6 +192,7 @@ class Proposal(BaseModel):
             gain_low=_bound(prediction.gain_low, over_first) if estimated else None,
             gain_high=_bound(prediction.gain_high, over_first) if estimated else None,
             improvement=_share(prediction.improvement),
+            most_gain=_bound(prediction.most_gain, 0.0),
             reason=prediction.reasons[0] if prediction.reasons else "the predictor gives no reason",
             model_digest=prediction.model_digest,
         )
