@@ -28,7 +28,7 @@ class MadeUpServer:
     """Has the ranges of a stock pool on some processors."""
 
     warnings = ("put extra_port=3307 under [mariadb] into its my.cnf",)
-    session = SimpleNamespace(where="db1")
+    session = SimpleNamespace(where="db1", over_extra_port=True)
     reached = ServerReached(ServerIdentity("db1", "/data/", "10.11", 1), "db1:3306")
     population = SimpleNamespace(connections=64)
 
@@ -346,3 +346,21 @@ def test_the_next_step_knows_what_was_said_of_the_server(invoke: Callable[..., A
     on(16)
     result = invoke("advise", "h=db1", "--cpus", 16, "--min-rows-share", 0.6)
     assert "poolpilot climb h=db1 --cpus 16 --min-rows-share 0.6 --warm --execute" in result.out.splitlines()
+
+
+@pytest.mark.parametrize(("in_system", "says"), [(3.0, "poolpilot diagnose"), (0.0, "no client sent anything")])
+def test_where_nothing_begins_while_statements_run_the_diagnosis_is_named(
+    invoke: Callable[..., Any],
+    on: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    in_system: float,
+    says: str,
+) -> None:
+    """Before, clients that hung behind a report were told of as `no client sent anything`."""
+    on(2)
+    stands = SimpleNamespace(throughput_per_s=0.0, in_system=in_system)
+    monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=stands))
+    result = invoke("advise", DSN)
+    assert result.code == 1
+    assert says in result.err
+    assert result.err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`poolpilot diagnose`: whether a server's pool is fine, saturated or stuck, who holds what, and what frees it."""
+"""`poolpilot diagnose`: whether a server's pool serves, what stands there, who holds what, and what frees it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +22,8 @@ from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOption
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (
-    "Look at a MariaDB server twice and say whether its pool is fine, saturated or stuck, and who holds a lock that "
-    "others wait for; changes nothing."
+    "Look at a MariaDB server twice and say whether its pool is fine, saturated or stuck, what sessions stand at, and "
+    "who holds a lock that others wait for; changes nothing."
 )
 
 
