@@ -1,7 +1,7 @@
 """Planned workloads on curves instead of live pools: a whole collection takes a second."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from tests.mlflow_tables import copied_tables
 
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
@@ -42,6 +43,12 @@ WAITS: dict[str, tuple[Step, ...]] = {
     "also_unseen": 2 * (Step("wait", us=50.0, reported=True),),
 }
 """What a family does besides computing: no two are of one composition."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tables_of_mlflow_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with copied_tables(tmp_path_factory.mktemp("mlflow-tables")):
+        yield
 
 
 class ProfiledCurveServer(CurveServer):
