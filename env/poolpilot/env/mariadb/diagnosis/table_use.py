@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 
 from poolpilot.env.mariadb.diagnosis.statement_kind import changes_tables, kind_of
 
@@ -33,6 +34,10 @@ CHANGES = re.compile(
     r"(?:LOCK|FLUSH)(?: LOCAL| NO_WRITE_TO_BINLOG)* TABLES?|(?:CREATE|DROP)(?: OR REPLACE)? (?:TRIGGER|VIEW)"
 )
 """Statements that want a table for themselves as those do that change it."""
+
+
+MOST_TEXTS = 4096
+"""Texts whose use is kept: thousands of sessions that pile up mostly send the same few statements."""
 
 
 class Access(IntEnum):
@@ -68,6 +73,7 @@ def is_same(one: str, other: str) -> bool:
     return name == other_name and (schema == other_schema or not (schema and other_schema))
 
 
+@lru_cache(MOST_TEXTS)
 def table_use(text: str | None, schema: str) -> TableUse:
     """What a statement uses, by its text. A view stands for itself, and what a trigger or function uses is not seen.
 

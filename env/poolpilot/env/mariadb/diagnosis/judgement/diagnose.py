@@ -94,7 +94,7 @@ def no_login(where: str, reason: str) -> Diagnosis:
                 Severity.CRITICAL,
                 f"the pool of {where} has no thread for a login, so that it is stuck or saturated; nothing more can be "
                 "seen through its normal port",
-                (reason,),
+                (reason, "a long statement under a long thread_pool_stall_limit looks the same"),
                 (
                     "name its extra port: E=PORT in the DSN, or extra-port under [poolpilot] in the defaults file",
                     "where it has none, put this into its my.cnf and restart it:",

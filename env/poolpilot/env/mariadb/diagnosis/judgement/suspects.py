@@ -1,6 +1,6 @@
 """Who can hold a table that others wait for, where no list says: ruled in or out by what a session can hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -12,6 +12,9 @@ from poolpilot.env.mariadb.diagnosis.table_use import Access, is_same
 
 CLOCK_S = 1.0
 """Ages of transactions come in whole seconds."""
+
+MOST_QUEUES = 10
+"""Tables of which it is told who may hold them; where more are waited for, the same few sessions hold them."""
 
 TableLock = Literal["metadata", "table"]
 """The lock on a table's definition, kept to the end of a transaction; or on all of its rows, kept by a statement."""
@@ -76,26 +79,27 @@ class TableQueue:
 
 
 def table_queues(lock: TableLock, waiters: Sequence[ListedSession]) -> Iterator[TableQueue]:
-    """The sessions that wait, those together that name a table in common; in each first who came first.
+    """The sessions that wait, those together that name a table in common; the longest queues, in each who came first.
 
     Args:
         lock: What of a table they wait for.
         waiters: The sessions; those whose statements name no table that can be told stand with the first others.
     """
-    queues: list[list[ListedSession]] = []
+    queues: list[tuple[list[ListedSession], set[str]]] = []
     for one in sorted(waiters, key=lambda one: (one.query, -one.since_s)):
-        queue = next((queue for queue in queues if _want_the_same(one, queue)), None)
+        own = one.use.tables
+        queue = next((queue for queue in queues if _may_be_the_same(own, queue[1])), None)
         if queue is None:
-            queues.append([one])
-        else:
-            queue.append(one)
-    yield from (TableQueue(lock, tuple(queue)) for queue in queues)
+            queue = ([], set())
+            queues.append(queue)
+        queue[0].append(one)
+        queue[1].update(own)
+    longest = sorted(queues, key=lambda queue: -len(queue[0]))[:MOST_QUEUES]
+    yield from (TableQueue(lock, tuple(sessions)) for sessions, _ in longest)
 
 
-def _want_the_same(one: ListedSession, queue: Sequence[ListedSession]) -> bool:
-    named = {table for other in queue for table in other.use.tables}
-    own = one.use.tables
-    return not own or not named or any(is_same(table, other) for table in own for other in named)
+def _may_be_the_same(tables: Collection[str], others: Collection[str]) -> bool:
+    return not tables or not others or any(is_same(one, other) for one in tables for other in others)
 
 
 def suspects_of(facts: Facts, queue: TableQueue) -> tuple[Suspect, ...]:
