@@ -7,6 +7,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.gain_bound import within_bound
+from poolpilot.models.advice.no_circle import without_circle
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
@@ -49,15 +50,23 @@ class OneLook:
         return self.network.artefact
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
-        """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""
+        """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do.
+
+        Where windows of several tuples are given, as somebody has seen them who followed the advice, it never leads
+        back to one of them.
+        """
+        told = self._told(windows, limits, objective)
+        near = near_first(windows[0], objective) if told.verdict == "change" and len(windows) == 1 else None
+        return told if near is None else replace(told, reasons=(*told.reasons, near))
+
+    def _told(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         network = network_for(self.network, self.any_machine, windows, limits)
         told = network.predict(windows, limits, objective)
         if told.abstained or self._may_lose(network, told, windows, limits, objective):
             told = self.advisor.predict(windows, limits, objective)
         if told.verdict != "change":
             told = self._by_rule(windows, limits, objective) or told
-        near = near_first(windows[0], objective) if told.verdict == "change" and len(windows) == 1 else None
-        return told if near is None else replace(told, reasons=(*told.reasons, near))
+        return without_circle(told, windows, objective)
 
     def _by_rule(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction | None:
         """What a rule advises, as far as floors allow, its gain not estimated; None where no rule applies or may."""

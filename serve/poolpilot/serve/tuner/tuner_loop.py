@@ -43,6 +43,9 @@ REACH_AGAIN_LATER_EVERY_S = 5.0
 
 LATER_S = 60.0
 
+LONGEST_WINDOW_S = 60.0
+"""Up to so long a window becomes under a quiet load, until it has the requests that it must have."""
+
 MOVING = (State.TRY, State.VERIFY, State.ROLL_BACK)
 """States in which another tuple than the verified one may be in force."""
 
@@ -366,7 +369,7 @@ class TunerLoop:
         rate_per_s = self.memory.baseline[-1].throughput_per_s if self.memory.baseline else 0.0
         if rate_per_s <= 0.0:
             return usual_s
-        return max(usual_s, min(pace.least_requests / rate_per_s, pace.longest_window_s))
+        return max(usual_s, min(pace.least_requests / rate_per_s, LONGEST_WINDOW_S))
 
     def _proposal(self, window: Window, *, ask: bool) -> Proposal | None:
         """What the predictor proposes where it is asked; the windows of this workload are kept for it."""

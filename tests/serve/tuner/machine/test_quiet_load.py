@@ -65,3 +65,13 @@ def test_chance_of_few_requests_is_no_other_workload() -> None:
     few, many = ([reading(rate, 1.0) for rate in (scale * 60.0,) * 4] for scale in (1.0, 100.0))
     assert shift_of(reading(40.0, 1.0), few, rules()) is None
     assert shift_of(reading(4000.0, 1.0), many, rules()) is not None
+
+
+def test_chance_of_few_looks_is_no_other_workload() -> None:
+    """A look every 0.2 s meets a tenth of a request: that a window met five times as many is chance."""
+    few, many = (
+        [Reading(goodput_per_s=600.0 / inside, throughput_per_s=600.0, seconds=5.0, by_time=True) for inside in found]
+        for found in ((0.1, 0.1, 0.14, 0.1, 0.5), (20.0, 20.0, 28.0, 20.0, 100.0))
+    )
+    assert shift_of(few[-1], few[:-1], rules()) is None
+    assert shift_of(many[-1], many[:-1], rules()) is not None

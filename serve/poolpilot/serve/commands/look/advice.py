@@ -1,6 +1,6 @@
 """What is said to the DBA of a MariaDB server: the workload in words, the tuple, its price, and how to set it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ class Advice:
             knows, or what was seen does not last.
         to_set: The lines that set it and keep it; none where nothing is to be set.
         after_restart: What other settings of the server could change, and would; most of them need a restart.
-        window: What was seen.
+        windows: What was seen on the way to what is in force, which is the latest.
         limits: The ranges of the server.
         objective: What counts.
     """
@@ -81,9 +81,14 @@ class Advice:
     neutral: str | None
     to_set: SettingLines
     after_restart: tuple[str, ...]
-    window: Window
+    windows: tuple[Window, ...]
     limits: KnobSpace
     objective: Objective
+
+    @property
+    def window(self) -> Window:
+        """What was seen of what is in force."""
+        return self.windows[-1]
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
@@ -98,13 +103,13 @@ class Advice:
             "neutral": self.neutral,
             **self.to_set.as_dict(),
             "after_restart": list(self.after_restart),
-            REQUEST: as_body([self.window], self.limits, self.objective),
+            REQUEST: as_body(self.windows, self.limits, self.objective),
         }
 
 
 def advice_of(
     server: MariadbServer,
-    window: Window,
+    windows: Sequence[Window],
     prediction: Prediction,
     repository: WorkloadRepository | None,
     named: str,
@@ -115,14 +120,14 @@ def advice_of(
 
     Args:
         server: The server.
-        window: What was seen of it.
+        windows: What was seen of it on the way to what is in force, which is the latest.
         prediction: What the model answered.
         repository: The workloads that the model learned from, where it lists them.
         named: What names the server on a command line.
         objective: What counts.
         curves: The known response curves.
     """
-    chosen = prediction.pool_tuple
+    chosen, window = prediction.pool_tuple, windows[-1]
     threads = worst_threads(server, chosen)
     return Advice(
         prediction=prediction,
@@ -132,10 +137,10 @@ def advice_of(
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         to_name_cpus=f"poolpilot advise {named} --cpus N" if server.knobs.processors is None else None,
         next_steps=_next_steps(window, prediction, named),
-        neutral=neutral_choice(prediction, [window], server.knobs, objective, curves),
+        neutral=neutral_choice(prediction, windows, server.knobs, objective, curves),
         to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
-        window=window,
+        windows=tuple(windows),
         limits=server.knobs,
         objective=objective,
     )

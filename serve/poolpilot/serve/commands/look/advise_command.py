@@ -11,8 +11,10 @@ from rich.table import Table
 
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
-from poolpilot.env.output import introduce, terminal, write_json
+from poolpilot.env.output import introduce, terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.journal import journal_folder
+from poolpilot.env.tuning.kept_looks import KeptLooks
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
@@ -105,10 +107,16 @@ def look(server: MariadbServer, settings: AdviseSettings, advisor: OneLook | Sco
     if window.throughput_per_s <= 0.0:
         raise _without_workload(server, window, settings)
     objective = Objective(min_rows_share=settings.min_rows_share)
-    prediction = advisor.predict([window], server.knobs, objective)
+    looks = KeptLooks(journal_folder(), server.reached.identity)
+    windows = looks.on_the_way_to(window)
+    prediction = advisor.predict(windows, server.knobs, objective)
+    if (error := looks.keep(windows, prediction.pool_tuple)) is not None:
+        warn(
+            [f"{looks.path} cannot be written ({error.strerror}): the next look will not know of this one"], terminal()
+        )
     named = in_a_shell(settings)
     repository = advisor.artefact.repository
-    return advice_of(server, window, prediction, repository, named, objective, curves_beside(advisor))
+    return advice_of(server, windows, prediction, repository, named, objective, curves_beside(advisor))
 
 
 def _without_workload(server: MariadbServer, window: Window, settings: AdviseSettings) -> ServerError:

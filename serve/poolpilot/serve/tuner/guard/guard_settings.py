@@ -92,9 +92,6 @@ class PaceSettings(BaseModel):
     least_requests: int = Field(
         default=200, ge=0, description="Requests of a window below which nothing is tried: too little load to tell."
     )
-    longest_window_s: float = Field(
-        default=60.0, gt=0.0, description="Seconds up to which windows become longer until they have as many."
-    )
     verify_windows: int = Field(default=3, ge=1, description="Windows in a row that a good try must stand.")
     ask_every_s: float = Field(default=300.0, ge=0.0, description="Seconds between two questions to the predictor.")
     shift: float = Field(

@@ -78,8 +78,8 @@ def _change(reading: Reading, usual: Sequence[Reading], rules: Rules, watched: S
     Where goodput is told by the time that requests spend, which scatters, completed requests tell of it as well.
     """
     change = statistics.fmean(math.log(reading.goodput_per_s / each.goodput_per_s) for each in usual)
-    counted = max(1.0 / math.sqrt(max(each.requests, 1.0)) for each in (reading, *usual))
-    if abs(change) > max(rules.pace.shift, NOISES * max(noise_of(usual), usual_scatter(watched), counted)):
+    chance = max(each.chance for each in (reading, *usual))
+    if abs(change) > max(rules.pace.shift, NOISES * max(noise_of(usual), usual_scatter(watched), chance)):
         return change
     if not reading.by_time:
         return 0.0

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.mariadb.host.quota_periods import used_up_in_words
 from poolpilot.env.objective import Objective
+from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
@@ -24,6 +25,8 @@ LEAST, MOST = 1e-9, 1e12
 
 MOST_GAIN = math.log(1e6)
 """A prediction of a gain beyond a millionfold, or of nothing left, is no advice."""
+
+LOOKS_EVERY_S = WatchSettings().sample_every_s
 
 _Measured = Annotated[float, Field(ge=LEAST, le=MOST)]
 _Gain = Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)]
@@ -89,6 +92,16 @@ class Reading(BaseModel):
     def requests(self) -> float:
         """Requests that were completed in it."""
         return self.throughput_per_s * self.seconds
+
+    @property
+    def chance(self) -> float:
+        """Standard error of ln goodput by counting alone: of completed requests, or of requests met by looks.
+
+        A window whose goodput is told by time has met so many requests as were in the pool, at each look at it.
+        """
+        looks = self.seconds / LOOKS_EVERY_S
+        met = looks * self.throughput_per_s / self.goodput_per_s if self.by_time else self.requests
+        return 1.0 / math.sqrt(max(met, 1.0))
 
     def most_gain(self, in_force: PoolTuple, candidate: PoolTuple) -> float:
         """The most that a candidate can bring over what was in force, in ln goodput; infinite where unbounded."""
