@@ -42,9 +42,6 @@ demo-mariadb: $(BASE)/.ready system-lab ## the same on a private MariaDB under s
 demo-production: $(BASE)/.ready system-lab ## a tuner on a private MariaDB whose load shifts, a bad prediction, a killed tuner (six minutes)
 	@$(BASE)/bin/poolpilot demo-production $(if $(QUICK),--quick)
 
-# Two processes use both processors: threads of torch and of OpenBLAS beside them would only spin until another's has ended.
-test: export OMP_NUM_THREADS = 1
-test: export OPENBLAS_NUM_THREADS = 1
 test: $(FULL)/.ready $(BASE)/.ready $(INSTALLED)/.ready system-lab ## C++ tests, then Python tests of the installed wheel
 	@$(call native_tests,build/tests,)
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED)

@@ -25,6 +25,10 @@ from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
 from poolpilot.serve.commands.main import TRACEBACK, main
 
+# Tests run beside each other: more threads of torch and of BLAS only spin until others end, in
+# this process, whose torch is not loaded yet, and in those that it starts.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+
 PASSING_S = 3.0
 """So long a socket may be open that a library's thread has opened meanwhile."""
 
