@@ -29,7 +29,7 @@ def test_clients_that_hang_behind_a_report_for_a_stall_limit() -> None:
     assert (found.kind, found.severity) == ("stall_limit", Severity.CRITICAL)
     assert "thread_pool_stall_limit = 600000 ms" in found.sentence
     assert "for up to 10 minutes" in found.sentence
-    assert found.evidence[0] == "1 of 1 groups took nothing up for 2.0 s: 7 more have come that nobody reads"
+    assert found.evidence[0] == "1 of 1 groups took nothing up for 2.0 s: 7 requests have come that nobody reads"
     assert "session 4 of report@db2 runs SELECT for 40 s" in found.evidence
     assert any("units of 10 ms" in line for line in found.evidence)
     assert found.remedies[0] == "SET GLOBAL thread_pool_stall_limit = 500;"

@@ -54,7 +54,7 @@ def waiting(facts: Facts, groups: Sequence[ThreadGroup]) -> str:
     queued, deaf = sum(group.queued for group in groups), [group for group in groups if not group.has_listener]
     said = [f"{queued} requests queue"] if queued else []
     if deaf and (unread := facts.unread):
-        said.append(f"{unread} more have come that nobody reads")
+        said.append(f"{unread} {'more' if queued else 'requests'} have come that nobody reads")
     elif deaf and not queued:
         others = sum(group.unserved for group in deaf)
         said.append(
@@ -78,7 +78,7 @@ def holders_of_threads(groups: Sequence[ThreadGroup], holders: Sequence[ListedSe
     if len(holders) > MOST_SHOWN:
         yield f"and {len(holders) - MOST_SHOWN} more sessions"
     if not holders:
-        yield f"{sum(group.busy for group in groups)} threads are held; by whom cannot be seen without PROCESS"
+        yield f"threads held: {sum(group.busy for group in groups)}; by whom cannot be seen without PROCESS"
 
 
 def _unheard(facts: Facts, standing: Sequence[ThreadGroup]) -> Iterator[str]:

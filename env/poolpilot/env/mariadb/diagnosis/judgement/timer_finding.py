@@ -29,8 +29,9 @@ def timer_finding(facts: Facts) -> Finding | None:
     return Finding(
         "stall_limit",
         Severity.CRITICAL if waits and facts.limits.stall_limit_ms >= HOPELESS_MS else Severity.WARNING,
-        f"requests {'wait' if waits else 'may wait'} for the pool's timer: thread_pool_stall_limit = {facts.limits.stall_limit_ms} ms lets a long "
-        f"statement hold all others of its group for up to {_in_words(facts.limits.stall_limit_s)}",
+        f"requests {'wait' if waits else 'may wait'} for the pool's timer: "
+        f"thread_pool_stall_limit = {facts.limits.stall_limit_ms} ms lets a long statement hold all others of its "
+        f"group for up to {_in_words(facts.limits.stall_limit_s)}",
         (
             f"{len(held)} of {facts.limits.size} groups took nothing up for {longest_s:.1f} s: "
             f"{waiting(facts, groups)}",
