@@ -28,9 +28,9 @@ def scenario(*programs: tuple[Step, ...], cpus: int = 4, machine: Machine | None
     return Scenario(Workload("w", "w", classes, connections=16, cpus=cpus, seed=3), machine or Machine())
 
 
-def loaded(shape: str, share: float, *programs: tuple[Step, ...], cpus: int = 4, seed: int = 1) -> Scenario:
-    load = LightLoad(shape, share)  # type: ignore[arg-type]
-    return load.on(scenario(*programs, cpus=cpus), np.random.default_rng(seed))
+def loaded(shape: str, share: float, *programs: tuple[Step, ...], cpus: int = 4, of_default: bool = False) -> Scenario:
+    load = LightLoad(shape, share, of_default)  # type: ignore[arg-type]
+    return load.on(scenario(*programs, cpus=cpus), np.random.default_rng(1))
 
 
 def window(of: Scenario, pool_tuple: PoolTuple | None = None) -> Window:
@@ -65,6 +65,14 @@ def test_where_waits_are_not_told_the_share_is_of_the_best_pool_not_of_this_one(
     of = loaded("pauses", 0.5, (cpu_step(200.0), silent_step(5000.0)))
     best, small = window(of, PoolTuple(128, 3, 10)), window(of, PoolTuple(4, 1, 500))
     assert best.throughput_per_s > 3 * small.throughput_per_s
+
+
+def test_a_light_share_of_what_the_default_gives_leaves_nothing_to_gain_though_waits_are_not_told() -> None:
+    of = loaded("pauses", 0.2, (cpu_step(200.0), silent_step(5000.0)), of_default=True)
+    best, small = window(of, PoolTuple(128, 3, 10)), window(of)
+    assert best.throughput_per_s == pytest.approx(small.throughput_per_s, rel=0.02)
+    told = loaded("pauses", 0.2, PROGRAMS["processors"], of_default=True)
+    assert told == loaded("pauses", 0.2, PROGRAMS["processors"]), "where processors bound both, the two are one"
 
 
 def test_sleepers_are_connected_and_send_nothing() -> None:

@@ -19,7 +19,7 @@ def test_they_are_of_the_machine(cpus: int) -> None:
     assert {scenario.machine.overhead_us for _, scenario in drawn} == {77.0}
     assert len({planned.workload.name for planned, _ in drawn}) == 69
     assert sum(planned.split == "validation" for planned, _ in drawn) == 23
-    assert len({planned.workload.family for planned, _ in drawn}) == 23 + 12 + 7
+    assert len({planned.workload.family for planned, _ in drawn}) == 23 + 15 + 7
     assert drawn == [HostScenarios(cpus, MACHINE, seed=3).planned(number) for number in range(69)]
 
 

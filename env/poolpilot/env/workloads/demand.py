@@ -1,4 +1,4 @@
-"""What a mix of requests asks of processors, disks and latches: how much of these a connection keeps busy."""
+"""What a mix of requests asks of processors, disks, latches and a pool: how much of these a connection keeps busy."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from poolpilot.native_pool.workload import RequestClass, Step
 Latch = tuple[int, int]
 """Number and spread of a latch."""
 
-PROCESSORS, DISKS = "processors", "disks"
+PROCESSORS, DISKS, GROUPS = "processors", "disks", "groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,14 @@ class Demand:
         classes: The classes, each with its share of the connections.
         machine: What the pool's own work, a disk and a flush cost.
         cpus: Processors.
+        groups: Thread groups, of which each has one active thread while none of its waits is told; None for as many as
+            are of use.
     """
 
     classes: Sequence[RequestClass]
     machine: Machine
     cpus: int
+    groups: int | None = None
 
     def alone_ms(self) -> float:
         """What a request takes where it waits for nobody, the mean over the connections."""
@@ -33,7 +36,7 @@ class Demand:
         return sum(one.share / total * self._alone_us(one) for one in self.classes) / 1e3
 
     def busy_share(self, think_ms: float) -> float:
-        """Share of the busiest of processors, disks and latches that one connection with such pauses keeps busy."""
+        """Share of the busiest of all these that one connection with such pauses keeps busy."""
         total, busy = sum(one.share for one in self.classes), defaultdict[object, float](float)
         for one in self.classes:
             rate_per_us = one.share / total / (self._alone_us(one) + think_ms * 1e3)
@@ -57,6 +60,9 @@ class Demand:
         if self.machine.disks:
             waits_us = sum(step.us for step in one.steps if step.op == "wait" and step.kind == "disk_io")
             used[DISKS] = waits_us / (self.machine.disks * self.machine.disk_channels)
+        if self.groups is not None:
+            untold_us = sum(step.us for step in one.steps if step.op == "wait" and not step.reported)
+            used[GROUPS] = (cpu_us + untold_us) / self.groups
         held = held_us(one.steps, self.machine.flush_us)
         return used | {latch: us / latch[1] for latch, us in held.items()}
 

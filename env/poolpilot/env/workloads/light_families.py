@@ -27,7 +27,7 @@ Place = tuple[SimulatedFamily, int]
 LIGHT_EVERY = 3
 """One workload in so many is under light or half load."""
 
-LOADS = tuple(LightLoad(shape, share) for shape, share in product(SHAPES, SHARES))
+LOADS = tuple(LightLoad(*values) for values in product(SHAPES, SHARES, (False, True)))
 
 IN_WORDS = {
     "pauses": "clients that pause",
@@ -67,8 +67,10 @@ def _programs_apart(rng: np.random.Generator, _: Scale) -> Drawn:
 
 def _family(load: LightLoad, draw: Draw = _programs, suffix: str = "") -> SimulatedFamily:
     where = " in the bursts" if load.shape == "bursts" else ""
-    words = f"{IN_WORDS[load.shape]}; {load.share:.0%} of what the server can give is asked for{where}"
-    return SimulatedFamily(f"sim_{load.shape}_{100 * load.share:.0f}{suffix}", words, draw, any_machine, load)
+    whose = "the default" if load.of_default else "the best pool"
+    words = f"{IN_WORDS[load.shape]}; {load.share:.0%} of what {whose} can give is asked for{where}"
+    stock = "_stock" if load.of_default else ""
+    return SimulatedFamily(f"sim_{load.shape}_{100 * load.share:.0f}{stock}{suffix}", words, draw, any_machine, load)
 
 
 LIGHT_FAMILIES: Mapping[str, SimulatedFamily] = {family.name: family for family in map(_family, LOADS)}

@@ -1,7 +1,8 @@
 """Light and half load: clients that pause, so that a server has been asked for a part of what it can give at best.
 
-What a server gives at best is bounded by its processors, disks and latches (`demand.py`). As many connections send as
-keep the busiest of them busy to the share that is wanted, so that nothing depends on how long the pauses are.
+What a server gives at best is bounded by its processors, disks and latches (`demand.py`), and what it gives by default
+also by its groups, where waits are not told. As many connections send as keep the busiest of these busy to the share
+that is wanted, so that nothing depends on how long the pauses are.
 """
 
 import math
@@ -49,15 +50,18 @@ class LightLoad:
     Attributes:
         shape: How.
         share: The share, in a burst where there are bursts.
+        of_default: Whether it is a share of what the default tuple gives, not of what the best one does.
     """
 
     shape: Shape
     share: float
+    of_default: bool = False
 
     def on(self, scenario: Scenario, rng: np.random.Generator) -> Scenario:
         """The scenario with pauses in all its classes and as many connections as the share takes."""
         workload = scenario.workload
-        demand = Demand(workload.classes, scenario.machine, workload.cpus)
+        groups = workload.cpus if self.of_default else None
+        demand = Demand(workload.classes, scenario.machine, workload.cpus, groups)
         period_s, cycles = self._burst_cycles(demand)
         shorter = period_s / BURST_PERIOD_S / CALM_FACTOR if cycles else 1.0
         think_ms, sending = self._population(demand, log_uniform(rng, *PAUSE_MS) * shorter)
