@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,18 @@ def test_regret_is_taken_against_the_reference_measured_afresh() -> None:
     statistics = LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good_2")
     assert statistics["regret_mean"] == pytest.approx((1.0 - 0.904837) / 2, abs=1e-4)
     assert (statistics["tries"], statistics["on_the_way"], statistics["unsafe"]) == (3.0, 0.8, 0.1)
+
+
+def test_regret_is_told_by_load_where_loads_are_known() -> None:
+    light, full = replace(result("a", 1.0), load="light"), replace(result("b", 0.9), load="full")
+    report = LiveReport([light, full, result("c", 0.5)])
+    assert report.as_dict()["by_load"] == {
+        "light": {"workloads": 1, "regret_mean": {"reference": 0.0, "good_2": 0.0}},
+        "full": {"workloads": 1, "regret_mean": {"reference": 0.0, "good_2": pytest.approx(0.0952, abs=1e-4)}},
+    }
+    assert "Mean regret by load" in shown(report)
+    assert "Mean regret by load" not in shown(LiveReport([result("a", 1.0)]))
+    assert LiveResult.from_dict(json.loads(json.dumps(light.as_dict()))) == light
 
 
 def test_what_does_not_repeat_is_censored_and_counted() -> None:

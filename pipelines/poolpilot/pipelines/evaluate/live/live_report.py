@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ from rich.console import Group
 
 from poolpilot.env.objective import regret
 from poolpilot.pipelines.evaluate.live.judging.live_result import REFERENCE, LiveResult, MethodRun
-from poolpilot.pipelines.evaluate.live.live_tables import cost_table, tries_table, value_table
+from poolpilot.pipelines.evaluate.live.live_tables import cost_table, load_table, tries_table, value_table
+from poolpilot.pipelines.evaluate.statistics.load_level import LEVELS, LoadLevel
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
 
 Statistics = Mapping[str, Any]
@@ -105,6 +106,11 @@ class LiveReport:
                 found[name][int(tries)] = self.statistics(method)
         return dict(found)
 
+    def by_load(self) -> dict[LoadLevel, "LiveReport"]:
+        """The workloads that ask lightly, half or fully of their servers, as far as there are such."""
+        found = {level: [one for one in self.kept if one.load == level] for level in LEVELS}
+        return {level: replace(self, results=results) for level, results in found.items() if results}
+
     def as_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
         return {
@@ -117,6 +123,7 @@ class LiveReport:
                 name: {str(k): row["regret_mean"] for k, row in rows.items() if row}
                 for name, rows in self.by_tries().items()
             },
+            "by_load": {level: _regrets(report) for level, report in self.by_load().items()},
             "results": [result.as_dict() for result in self.results],
         }
 
@@ -128,11 +135,12 @@ class LiveReport:
             f"{name} is left out: {why}"
             for name, why in (*self.left_out.workloads.items(), *self.left_out.methods.items())
         ]
-        tries = self.by_tries()
+        tries, by_load = self.by_tries(), self.by_load()
         return Group(
             value_table(statistics, len(self.kept), len(censored)),
             cost_table(statistics, self.noise()),
             *([tries_table(tries)] if tries else []),  # of methods that try nothing it would be empty
+            *([load_table({level: _regrets(report) for level, report in by_load.items()})] if by_load else []),
             *censored,
             *missing,
         )
@@ -184,3 +192,9 @@ def _geometric_mean(logs: Iterable[float | None]) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+def _regrets(report: LiveReport) -> dict[str, Any]:
+    """Mean regret of every method, and of how many workloads."""
+    regrets = {method: report.statistics(method)["regret_mean"] for method in report.methods}
+    return {"workloads": len(report.results), "regret_mean": regrets}

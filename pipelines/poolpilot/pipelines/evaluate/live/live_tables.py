@@ -74,6 +74,15 @@ def tries_table(by_tries: Mapping[str, Mapping[int, Statistics]]) -> Group:
     return Group(Text("Mean regret by the number of trials"), table)
 
 
+def load_table(by_load: Mapping[str, Statistics]) -> Group:
+    """Mean regret of every method by how much the workloads ask of their servers."""
+    table = _table(("method", *(f"{level} ({found['workloads']})" for level, found in by_load.items())))
+    for method in next(iter(by_load.values()))["regret_mean"]:
+        shown = (found["regret_mean"].get(method) for found in by_load.values())
+        table.add_row(method, *("" if one is None else f"{one:.1%}" for one in shown))
+    return Group(Text("Mean regret by load: by a window of the default"), table)
+
+
 def _noise_words(noise: Statistics) -> list[Text]:
     if not noise:
         return []

@@ -101,7 +101,6 @@ class SuiteReport:
             "workload": result.workload,
             "family": result.family,
             "sealed": cell.sealed,
-            "load": result.load,
             "expected": dict(cell.expectation.as_dict()),
             "came_true": self.truth(cell, result),
             "reference": self._choice(cell, result, REFERENCE),
@@ -156,7 +155,7 @@ class SuiteReport:
             lost = one.difference
             table.add_row(
                 result.workload,
-                result.load or "-",
+                result.live.load or "-",
                 cell.expectation.in_short,
                 self.truth(cell, result),
                 core_in_words(result.chosen[REFERENCE]),

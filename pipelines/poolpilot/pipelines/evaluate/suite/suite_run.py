@@ -28,7 +28,6 @@ from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept,
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
-from poolpilot.pipelines.evaluate.statistics.load_level import LoadLevel, load_level
 from poolpilot.pipelines.evaluate.suite.server_view import ServerView
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
 
@@ -70,7 +69,6 @@ class CellResult:
         values: J of every method's tuple in each round of the comparison, prices of threads left out.
         class_share: Completions of each class over those under the default, by method.
         live: The choices against the reference.
-        load: How much it asks of the server under the default; None where an earlier release has measured it.
     """
 
     workload: str
@@ -81,7 +79,6 @@ class CellResult:
     values: Mapping[str, tuple[float, ...]]
     class_share: Mapping[str, Mapping[str, float]]
     live: LiveResult
-    load: LoadLevel | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
@@ -99,7 +96,6 @@ class CellResult:
             values={name: tuple(each) for name, each in values["values"].items()},
             class_share=values["class_share"],
             live=LiveResult.from_dict(values["live"]),
-            load=values.get("load"),
         )
 
 
@@ -192,7 +188,6 @@ def _result(
         values={name: tuple(map(float, round_values(each, objective))) for name, each in windows.items()},
         class_share={name: _over(_completed(each), default) for name, each in windows.items()},
         live=live,
-        load=load_level(windows[DEFAULT]),
     )
 
 

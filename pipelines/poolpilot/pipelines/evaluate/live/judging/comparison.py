@@ -23,6 +23,7 @@ from poolpilot.pipelines.evaluate.live.judging.live_result import (
 from poolpilot.pipelines.evaluate.live.judging.long_classes import long_classes
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import error_of_difference, errors_of, round_values
 from poolpilot.pipelines.evaluate.stage import Stage
+from poolpilot.pipelines.evaluate.statistics.load_level import load_level
 
 UNSAFE = 0.8
 """A window with less than this share of the first tuple's goodput is unsafe (DESIGN of OnlineTune's evaluation)."""
@@ -98,6 +99,7 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
         error_of_difference(again, default),
         _too_few(pooled[REFERENCE], objective) or _censored(choices, values, errors, broken[REFERENCE], len(again)),
         choices.swept,
+        load_level(windows[DEFAULT]),
     )
 
 

@@ -7,6 +7,7 @@ from statistics import fmean, stdev
 from typing import Any, Self
 
 from poolpilot.env.measurement.sweep import Core
+from poolpilot.pipelines.evaluate.statistics.load_level import LoadLevel
 
 DEFAULT, AGAIN, REFERENCE = "default", "default_again", "reference"
 """What no method chose: the default, the default scored a second time, and the best of the sweep."""
@@ -89,6 +90,7 @@ class LiveResult:
         noise_error: Standard error of that.
         censored: Why the workload says nothing of the methods; None where it does.
         swept: Every configuration of the sweep; none where an earlier release has run it.
+        load: How much it asks of its server under the default; None where nobody knows.
     """
 
     workload: str
@@ -99,6 +101,7 @@ class LiveResult:
     noise_error: float = 0.0
     censored: str | None = None
     swept: tuple[SweptTuple, ...] = ()
+    load: LoadLevel | None = None
 
     def run_of(self, method: str) -> MethodRun:
         """What one method did."""
