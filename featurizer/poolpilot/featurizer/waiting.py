@@ -8,9 +8,10 @@ Nothing else. Both are numbers of connections, by Little's law: requests a secon
   wait for what is left of the round in progress and, where groups are busy, for the rounds behind it, 1 / (1 - p).
 * **For one another** running threads wait for rows, for latches and for a processor.
 
-With N connections of which W wait, no configuration gives more than N / (N - W) times the completions, were all of them
-alike. They are not: who waits may do so all the time. So W counts twice (`WAITERS`), which no recorded sweep exceeds
-(docs/evaluation.md).
+Of N connections a share f = W/N waits. Were all of them alike, no configuration would give more than 1 / (1 - f) times
+the completions. They are not: who sends short requests beside long ones waits more than others, and completes more once
+it does not. So f counts with its square, 1 / (1 - f - f^2), which one of 440 recorded sweeps exceeds beyond two
+standard errors (docs/evaluation.md).
 """
 
 import math
@@ -20,9 +21,6 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from poolpilot.featurizer.window import Window
-
-WAITERS = 2.0
-"""How often a connection that waits counts: as if half of the connections had all of the waiting."""
 
 ROUNDS_LEFT = 1.0
 """What is left of a round in progress, in mean rounds, on servers that do not time theirs: of rounds that vary as much
@@ -105,7 +103,7 @@ class Waiting:
 
 
 def _most(waiting: float, connections: float) -> float:
-    return _log_ratio(WAITERS * waiting, connections)
+    return _log_ratio(waiting * (1.0 + waiting / connections), connections)
 
 
 def _log_ratio(part: float, whole: float) -> float:

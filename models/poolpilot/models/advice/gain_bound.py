@@ -14,7 +14,7 @@ import numpy as np
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.histogram import MIDDLES
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.waiting import WAITERS, Waiting
+from poolpilot.featurizer.waiting import Waiting
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.looks.disturbances import disturbances_of
@@ -54,8 +54,8 @@ class GainBound:
         contending = math.inf if waiting.contending is None else waiting.contending
         return cls(
             waiting,
-            waiting.most_by_threads + _rescued(window, objective, WAITERS * waiting.for_pool),
-            waiting.most_by_fewer + _rescued(window, objective, WAITERS * (waiting.for_pool + contending)),
+            waiting.most_by_threads + _rescued(window, objective, waiting.for_pool),
+            waiting.most_by_fewer + _rescued(window, objective, waiting.for_pool + contending),
         )
 
     @property
