@@ -25,6 +25,11 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
+# What ccache has compiled in one clone it knows again in another.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+export CCACHE_SLOPPINESS := pch_defines,time_macros
+
 .PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak faults sanitize
 .PHONY: screenshots style types tidy fuzz format man audit clean
 
@@ -68,9 +73,10 @@ types: $(FULL)/.ready
 tidy: $(FULL)/.ready
 	@set -x
 	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B build/lint -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
-	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
-	    $(WITH_EXTENSION) >/dev/null
-	printf '%s\n' $(filter %.cpp,$(CPP)) | xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
+	    -DPOOLPILOT_UNITY=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON $(WITH_EXTENSION) >/dev/null
+	$(FULL)/bin/python -c "import json; print(*(unit['file'] for unit in json.load(open('build/lint/compile_commands.json'))))" |
+	    xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
 
 docs: $(FULL)/.ready ## build the documentation site into build/site; a broken link or name is an error
 	@$(FULL)/bin/mkdocs build --strict --quiet
