@@ -28,7 +28,7 @@ from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import terminal, write_json
-from poolpilot.env.server import Tunable
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.light_families import LIGHT_CHOOSING_FAMILIES
 from poolpilot.env.workloads.simulated_families import CHOOSING_FAMILY, draw_scenario
 from poolpilot.featurizer.window import Window
@@ -78,7 +78,7 @@ class Walk:
         return len(set(self.path)) < len(self.path)
 
 
-def walked(server: Tunable, start: Core, seconds: float) -> tuple[tuple[Core, ...], str]:
+def walked(server: SimulatedServer | LabServer, start: Core, seconds: float) -> tuple[tuple[Core, ...], str]:
     """Follows the advice from a configuration on: what was in force, one after the other, and what was said last."""
     advisor = advisor_for("mariadb" if isinstance(server, LabServer) else "simulated")
     server.apply(server.tuple_in_force().with_core(start))
@@ -93,7 +93,9 @@ def walked(server: Tunable, start: Core, seconds: float) -> tuple[tuple[Core, ..
         server.apply(told.pool_tuple)
 
 
-def walks_on(server: Tunable, workload: str, share: float, posted: Core, seconds: float) -> Iterator[Walk]:
+def walks_on(
+    server: SimulatedServer | LabServer, workload: str, share: float, posted: Core, seconds: float
+) -> Iterator[Walk]:
     """The walk from the default on, and that from a posted configuration."""
     for start in (server.knobs.default_tuple().core, posted):
         yield Walk(workload, share, *walked(server, start, seconds))
@@ -115,7 +117,7 @@ def on_the_lab(number: int, folder: Path) -> Iterator[Walk]:
     held_out = [one for one in SQL_FAMILIES.values() if one.split != "train"]
     among = held_out if number % FULL_EVERY == 0 else LIGHT
     workload = draw_sql(among[number % len(among)], SEED, number)
-    share = sum(each.capacity_share for each in workload.classes if each.share_by != "none") or 1.0
+    share = sum(each.capacity_share for each in workload.classes) or 1.0
     with LabServer(workload, LabPlace(folder=folder)) as server:
         yield from walks_on(server, workload.name, share, POSTED[number % len(POSTED)], LOOK_S)
 

@@ -21,6 +21,7 @@ from rich.table import Table
 from code_digest import made_with
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.output import terminal, write_json
+from poolpilot.env.workloads.family import Split
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.gain_bound import GainBound
 from poolpilot.pipelines.store.dataset import read_dataset
@@ -31,7 +32,7 @@ STORES = {
     "suite": tuple(f"benchmarks/records/suite{draw}" for draw in ("", "_second", "_third")),
     "simulated": ("pipelines/records",),
 }
-SPLITS = ("train", "validation", "test")
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 LEAST_NOISE = 0.02
 """Repeats of a window never agree better than this, however few of them seem to."""

@@ -31,6 +31,7 @@ class EncodedSweeps:
         tuples: Scaled logarithms of the tuple measured, (W, 3).
         values: J of the window, (W,).
         within_target: Share of the weighted completions within their target, (W,).
+        most_gain: The most that more threads, and fewer, can bring by what waits, in ln completions, (W, 2).
         context: Scaled logarithms of processors and connections, (W, 2).
         reference: Mean J of the window's tuple in its sweep, (W,).
         sweep_of: Index of the window's sweep, (W,).
@@ -47,6 +48,7 @@ class EncodedSweeps:
     tuples: Floats
     values: Floats
     within_target: Floats
+    most_gain: Floats
     context: Floats
     reference: Floats
     sweep_of: NDArray[np.int64]
@@ -86,6 +88,7 @@ class EncodedSweeps:
             tuples=np.stack([window.tuple_logs for window in encoded]),
             values=_floats([window.value for window in encoded]),
             within_target=_floats([window.within_target for window in encoded]),
+            most_gain=np.stack([window.most_gain for window in encoded]),
             context=np.stack([window.context for window in encoded]),
             reference=_floats(reference),
             sweep_of=np.array(sweep_of),
@@ -130,6 +133,7 @@ class EncodedSweeps:
             "tuples": self.tuples[rows] * present[..., None],
             "relative": relative[..., None],
             "within_target": (self.within_target[rows] * present)[..., None],
+            "most_gain": self.most_gain[rows] * present[..., None],
             "present": present,
             "action_mask": self.allowed[self.sweep_of[first[:, 0]]],
             "context": self.context[latest],

@@ -13,6 +13,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
+from poolpilot.featurizer.waiting import Waiting
 from poolpilot.featurizer.window import Window
 
 ENTRIES = 4
@@ -52,6 +53,8 @@ class EncodedWindow:
         value: J.
         within_target: Share of the weighted completions that met their target, 0..1.
         context: Scaled logarithms of processors and connections, shape (2,).
+        most_gain: The most that more threads, and fewer, can bring by what waits (`Waiting`), in ln completions, (2,);
+            BOUND where nothing bounds it.
         goodput_per_s: Goodput, which the agent does not see.
     """
 
@@ -61,6 +64,7 @@ class EncodedWindow:
     value: float
     within_target: float
     context: NDArray[np.float32]
+    most_gain: NDArray[np.float32]
     goodput_per_s: float
 
 
@@ -82,8 +86,15 @@ def encode_window(window: Window, limits: KnobSpace, objective: Objective) -> En
         value=objective.value(window),
         within_target=objective.share_within_target(window),
         context=np.array([scaled_log(limits.cpus), scaled_log(connections)], dtype=np.float32),
+        most_gain=_most_gain(window),
         goodput_per_s=objective.goodput_per_s(window),
     )
+
+
+def _most_gain(window: Window) -> NDArray[np.float32]:
+    waiting = Waiting.of(window)
+    bounds = (BOUND, BOUND) if waiting is None else (waiting.most_by_threads, waiting.most_by_fewer)
+    return np.clip(np.array(bounds, dtype=np.float32), 0.0, BOUND)
 
 
 def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32], k: int = ENTRIES) -> Observation:
@@ -96,7 +107,8 @@ def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32],
 
     Returns:
         features (k, F), feature_mask (k, F), tuples (k, 3), relative (k, 1) = J minus the first J,
-        within_target (k, 1), present (k,), action_mask (A,), context (2,) of the latest entry; all float32.
+        within_target (k, 1), most_gain (k, 2), present (k,), action_mask (A,), context (2,) of the latest entry; all
+        float32.
 
     Raises:
         SettingError: There is no entry.
@@ -111,6 +123,7 @@ def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32],
         "tuples": np.zeros((k, 3), np.float32),
         "relative": np.zeros((k, 1), np.float32),
         "within_target": np.zeros((k, 1), np.float32),
+        "most_gain": np.zeros((k, 2), np.float32),
         "present": np.zeros(k, np.float32),
         "action_mask": action_mask.copy(),
         "context": kept[-1].context.copy(),
@@ -122,6 +135,7 @@ def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32],
         observation["tuples"][row] = entry.tuple_logs
         observation["relative"][row] = min(max(entry.value - kept[0].value, -BOUND), BOUND)
         observation["within_target"][row] = entry.within_target
+        observation["most_gain"][row] = entry.most_gain
     return observation
 
 
@@ -146,6 +160,7 @@ def observation_shapes(grid: ActionGrid, k: int = ENTRIES) -> Mapping[str, tuple
         "tuples": (k, 3),
         "relative": (k, 1),
         "within_target": (k, 1),
+        "most_gain": (k, 2),
         "present": (k,),
         "action_mask": (len(grid),),
         "context": (2,),
