@@ -1,6 +1,7 @@
 """The prediction service over HTTP: what it answers, and what it refuses."""
 
 import asyncio
+import gzip
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -218,6 +219,23 @@ def test_refuses_other_content_types(client: TestClient, request_values: dict[st
         "/v1/predict", content=json.dumps(request_values), headers={"content-type": "application/x-www-form-urlencoded"}
     )
     check_problem(response, 415, "media_type")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "deflate", "br", "identity, gzip", "x" * 5000])
+def test_refuses_a_compressed_body_and_names_what_it_takes(
+    client: TestClient, request_values: dict[str, Any], coding: str
+) -> None:
+    headers = {"content-type": "application/json", "content-encoding": coding}
+    response = client.post("/v1/predict", content=gzip.compress(json.dumps(request_values).encode()), headers=headers)
+    detail = check_problem(response, 415, "media_type")["detail"]
+    assert detail.startswith("the body must come as it is, without Content-Encoding ")
+    assert response.headers["accept-encoding"] == "identity"
+    assert len(detail) < 200
+
+
+def test_takes_a_body_that_says_it_is_as_it_is(client: TestClient, request_values: dict[str, Any]) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "Identity"}
+    assert client.post("/v1/predict", content=json.dumps(request_values), headers=headers).status_code == 200
 
 
 def test_refuses_an_oversized_body_whatever_its_headers_say(client: TestClient) -> None:

@@ -9,15 +9,24 @@ from poolpilot.serve.service.refusals.problem import Problem
 
 WHOLE_BODY = ("body",)
 
+IDENTITY = "identity"
+"""The coding of a body that is as it is: one that must be unpacked may be a thousand times as large as its limit."""
+
+LONGEST_CODING = 40
+"""Characters of a coding that are repeated."""
+
 
 async def json_body(request: Request, timeout_s: float) -> bytes:
     """Waits for the body of a request.
 
     Raises:
-        Problem: It is no JSON by its media type, or is late, too large, or never comes.
+        Problem: It is no JSON by its media type, is compressed, is late, too large, or never comes.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Problem("media_type", "the body must be application/json", headers={"Accept-Post": "application/json"})
+    if (coding := request.headers.get("content-encoding", "").strip().lower()) not in ("", IDENTITY):
+        detail = f"the body must come as it is, without Content-Encoding {coding[:LONGEST_CODING]!r}"
+        raise Problem("media_type", detail, headers={"Accept-Encoding": IDENTITY})
     try:
         async with asyncio.timeout(timeout_s):
             return await request.body()
