@@ -110,8 +110,8 @@ def test_first_tuple_returns_at_the_end_where_that_is_asked_for(invoke: Invoke) 
 
 def test_bad_proposal_is_rolled_back(invoke: Invoke, tmp_path: Path) -> None:
     written = tmp_path / "out.json"
-    options = ("--mode", "apply", "--seconds", 40, "--propose", "1,3,6000", "--json", written)
-    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    options = ("--mode", "apply", "--seconds", 40, "--propose", "32,3,500", "--json", written)
+    result = invoke("tune", *SIMULATED, "--family", "latch_single", *QUICK, *options)
     assert (result.code, result.err) == (0, "")
     values = json.loads(written.read_text())
     assert values["verified"] == values["first"]
