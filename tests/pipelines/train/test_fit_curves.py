@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.lab.sysbench_families import FAMILIES as SQL_FAMILIES
 from poolpilot.env.workloads.composed import is_held_out
+from poolpilot.env.workloads.light_families import LIGHT_FAMILIES
 from poolpilot.env.workloads.simulated_families import COMPOSED
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped_curves import VARIABLE, load_curves
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.train.fit_curves import FitCurvesSettings, fit_curves
 from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
+
+QUIET = ("sim_pauses_5_stock", "sim_sleepers_5_stock", "sim_bursts_5_stock")
 
 GRID = MachineGrid(sizes=(1, 64), multiples=(1.0,), oversubscribes=(3,), timer_intervals_ms=(10,))
 
@@ -78,6 +82,29 @@ def test_nothing_shipped_was_learned_from_what_is_held_out() -> None:
     recorded = {curve.family for curve in load_curves().curves if not curve.composition}
     assert recorded
     assert recorded & {family.name for family in SQL_FAMILIES.values() if family.split != "train"} == set()
+
+
+def test_every_third_simulated_curve_that_ships_is_of_light_or_half_load(curves: ResponseCurves) -> None:
+    assert {curve.family for curve in curves.curves} >= set(LIGHT_FAMILIES)
+    simulated = [curve.family for curve in load_curves().curves if curve.composition]
+    light = [family for family in simulated if family in LIGHT_FAMILIES]
+    assert set(light) == set(LIGHT_FAMILIES)
+    assert len(light) / len(simulated) == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_a_light_load_is_worth_the_same_from_the_default_on() -> None:
+    library = load_curves()
+    quiet = [curve for curve in library.curves if curve.family in QUIET]
+    assert len(quiet) > 100
+    flat = [range_from_default(library.grid, curve) < 0.05 for curve in quiet]
+    assert np.mean(flat) > 0.9
+
+
+def range_from_default(grid: MachineGrid, curve: ResponseCurve) -> float:
+    """How far apart a curve's values are over all sizes from the default's on."""
+    columns = grid.columns_on(KnobSpace.stock(curve.cpus))
+    worth = [value for one, value in zip(columns, curve.log_worth, strict=True) if one.pool_size >= curve.cpus]
+    return max(worth) - min(worth)
 
 
 def test_training_workloads_of_a_store_are_taken_in(recorded_store: Path) -> None:

@@ -211,7 +211,7 @@ def test_on_a_machine_larger_than_any_known_one_that_is_said_and_no_constant_nam
     on(256)
     invoke("advise", DSN, "--json", tmp_path / "advice.json")
     advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
-    assert "the known workloads ran on 1 to 127 processors, and this server has 256" in advice["prediction"]["reasons"]
+    assert "the known workloads ran on 1 to 128 processors, and this server has 256" in advice["prediction"]["reasons"]
     assert advice["neutral"] is None
 
 
