@@ -36,17 +36,11 @@ def evaluation_table(evaluation: Evaluation) -> Group:
 
 def _methods_table(evaluation: Evaluation) -> Table:
     families = len(evaluation.medians_by("family"))
-    table = Table(
-        title=f"{evaluation.number_of_workloads} workloads of {families} families, split {evaluation.split}; in %",
-        caption="regret is the share lost against the best tuple, measured again, by windows that no method has seen; "
+    table = _table(
+        f"{evaluation.number_of_workloads} workloads of {families} families, split {evaluation.split}; in %",
+        "regret is the share lost against the best tuple, measured again, by windows that no method has seen; "
         "seen: choices whose only window the method has seen",
-        title_justify="left",
-        caption_justify="left",
-        box=SIMPLE,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
     )
-    table.add_column("method", no_wrap=True)
     for heading in (*HEADINGS, "to SBS"):
         table.add_column(heading, justify="right")
     table.add_column("95 % interval", justify="right", no_wrap=True)
@@ -60,10 +54,23 @@ def _methods_table(evaluation: Evaluation) -> Table:
 
 def _load_table(evaluation: Evaluation) -> Table:
     medians = evaluation.medians_by_load()
-    table = Table(
-        title="Median regret by how much the workload asks of its server; in %",
-        caption="by a window of the default; full: a queue, all connections waiting, or processors over 65 % busy; "
+    table = _table(
+        "Median regret by how much the workload asks of its server; in %",
+        "by a window of the default; full: a queue, all connections waiting, or processors over 65 % busy; "
         "light: under 35 %",
+    )
+    for level in LEVELS:
+        table.add_column(f"{level} ({evaluation.workloads_under(level)})", justify="right")
+    for name in evaluation.outcomes:
+        table.add_row(METHOD_NAMES.get(name, name), *(_percent(medians.get(level, {}).get(name)) for level in LEVELS))
+    return table
+
+
+def _table(title: str, caption: str) -> Table:
+    """A table of methods, without columns for what is told of them."""
+    table = Table(
+        title=title,
+        caption=caption,
         title_justify="left",
         caption_justify="left",
         box=SIMPLE,
@@ -71,10 +78,6 @@ def _load_table(evaluation: Evaluation) -> Table:
         pad_edge=False,
     )
     table.add_column("method", no_wrap=True)
-    for level in LEVELS:
-        table.add_column(f"{level} ({evaluation.workloads_under(level)})", justify="right")
-    for name in evaluation.outcomes:
-        table.add_row(METHOD_NAMES.get(name, name), *(_percent(medians.get(level, {}).get(name)) for level in LEVELS))
     return table
 
 
