@@ -144,8 +144,9 @@ bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for do
 	$(FULL)/bin/python benchmarks/mm1.py $(if $(CIMBA),--cimba $(CIMBA)) --json benchmarks/reports/mm1.json
 	$(FULL)/bin/python benchmarks/networks_page.py
 
-faults: $(FULL)/.ready system-lab ## plant every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
+faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
 	@mkdir -p benchmarks/reports build/bench
+	$(FULL)/bin/pytest -m long
 	$(FULL)/bin/python benchmarks/faults.py --runs build/bench/faults.jsonl --json benchmarks/reports/faults.json
 	$(call keep_runs,faults)
 	$(FULL)/bin/python benchmarks/operations_page.py

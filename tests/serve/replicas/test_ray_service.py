@@ -172,6 +172,7 @@ class OnTwoNodes:
         eventually(lambda: len(self.reloads()) == 1)
 
 
+@pytest.mark.long
 @pytest.mark.ray
 @pytest.mark.timeout(600)
 def test_two_nodes_answer_as_one_process_does_and_one_goes_on_alone(
@@ -214,6 +215,7 @@ def test_two_nodes_answer_as_one_process_does_and_one_goes_on_alone(
         assert nodes.poll() is None, "a Ray that was joined is not ended"
 
 
+@pytest.mark.long
 @pytest.mark.ray
 @pytest.mark.timeout(600)
 def test_no_replica_starts_where_ray_asks_nobody_for_a_token(environment: dict[str, str], tmp_path: Path) -> None:
