@@ -16,6 +16,8 @@ Words words_of(Reason reason) {
       return {"start", "starts cold"};
     case Reason::kScanning:
       return {"scan", "looks at sizes far apart before the first wave"};
+    case Reason::kDescending:
+      return {"scan", "looks whether fewer threads do as well"};
     case Reason::kSettling:
       return {"none", "the size has just moved: the sample is left out"};
     case Reason::kListening:

@@ -16,6 +16,7 @@ const char* name_of(Mode mode);
 enum class Reason {
   kStart,
   kScanning,
+  kDescending,
   kSettling,
   kListening,
   kNoTrendYet,

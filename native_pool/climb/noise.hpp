@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace poolpilot {
@@ -11,6 +12,12 @@ class Noise {
  public:
   bool known() const { return freedom_ > 0.0; }
   double deviation() const { return std::sqrt(variance_); }
+
+  // Few degrees of freedom widen it, as Student's t does.
+  double cautious() const {
+    if (!known()) return std::numeric_limits<double>::infinity();
+    return std::sqrt(variance_ * (1.0 + 4.0 / freedom_));
+  }
 
   // Joined by a variance measured with `freedom` degrees of freedom; older ones fade beyond
   // `memory`, so that the noise may change.
@@ -26,8 +33,7 @@ class Noise {
   // `size_component` of the mean size: white noise of variance v gives the real part of a bin the
   // variance v / 2n. Few degrees of freedom widen it, as Student's t does.
   double ratio_error(double samples, double size_component) const {
-    const double bin = std::sqrt(variance_ / (2.0 * samples));
-    return bin / size_component * std::sqrt(1.0 + 4.0 / freedom_);
+    return cautious() / std::sqrt(2.0 * samples) / size_component;
   }
 
  private:

@@ -5,10 +5,16 @@
 
 namespace poolpilot {
 
-void Scan::begin(const SpectralSettings& settings, int start, SizeLimits limits) {
+void Scan::reset(const SpectralSettings& settings, const Noise& noise) {
   count_ = at_ = 0;
   round_ = 1;
+  descends_ = pays_ = false;
   price_ = settings.price_of_thread;
+  before_ = noise;
+}
+
+void Scan::begin(const SpectralSettings& settings, int start, SizeLimits limits) {
+  reset(settings, Noise());
   double size = limits.min;
   while (size < limits.max + 1.0 && count_ < kMostPoints) {
     points_[count_++] = {.size = static_cast<int>(std::lround(std::min<double>(size, limits.max)))};
@@ -23,6 +29,20 @@ void Scan::begin(const SpectralSettings& settings, int start, SizeLimits limits)
   over_ = settings.scan_rounds == 0 || count_ < 3;
 }
 
+void Scan::begin_down(const SpectralSettings& settings, int size, SizeLimits limits,
+                      const Noise& noise) {
+  reset(settings, noise);
+  descends_ = true;
+  points_[count_++] = {.size = size};
+  while (size > limits.min && count_ < kMostPoints) {
+    size = std::max(limits.min, static_cast<int>(size / settings.scan_ratio));
+    points_[count_++] = {.size = size};
+  }
+  std::reverse(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(count_));
+  at_ = count_ - 1;
+  over_ = count_ < 2;
+}
+
 void Scan::add(const SpectralSettings& settings, double throughput, double most_useful) {
   Point& point = points_[at_];
   ++point.samples;
@@ -32,10 +52,11 @@ void Scan::add(const SpectralSettings& settings, double throughput, double most_
   for (std::size_t i = 0; i < count_; ++i) {
     if (points_[i].samples == 0 && points_[i].size > most_useful) points_[i].open = false;
   }
+  if (descends_ && round_ == 1) leave_out_smaller(settings);
   auto next = wanted();
   while (!next) {
     close(settings);
-    if (round_ >= settings.scan_rounds || alone()) {
+    if (alone() || decided(settings)) {
       over_ = true;
       return;
     }
@@ -45,45 +66,16 @@ void Scan::add(const SpectralSettings& settings, double throughput, double most_
   at_ = *next;
 }
 
-double Scan::value(const Point& point) const {
-  return std::log(point.mean) - price_ * std::log(static_cast<double>(point.size));
-}
-
-std::size_t Scan::best_at() const {
-  std::size_t best = at_;
-  for (std::size_t i = 0; i < count_; ++i) {
-    const Point& point = points_[i];
-    if (point.open && point.samples > 0 && value(point) > value(points_[best])) best = i;
-  }
-  return best;
-}
-
-double Scan::freedom() const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count_; ++i) sum += std::max(points_[i].samples - 1, 0);
-  return sum;
-}
-
-double Scan::variance() const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count_; ++i) sum += points_[i].squares;
-  return freedom() > 0.0 ? sum / freedom() : 0.0;
-}
-
-// A single sample of each says nothing of the noise: then only what is worse by far is left out.
 void Scan::close(const SpectralSettings& settings) {
-  const std::size_t best = best_at();
-  const double noise = std::sqrt(variance() * (1.0 + 4.0 / std::max(freedom(), 1.0)));
   for (std::size_t i = 0; i < count_; ++i) {
-    Point& point = points_[i];
-    if (!point.open || point.samples == 0) continue;
-    double margin = std::log(settings.scan_margin);
-    if (round_ > 1) {
-      margin = settings.scan_confidence * noise *
-               std::sqrt(1.0 / point.samples + 1.0 / points_[best].samples);
-    }
-    if (value(points_[best]) - value(point) > margin) point.open = false;
+    if (worse(settings, points_[i])) points_[i].open = false;
   }
+}
+
+// On the first way down nothing below a size that is worse is tried.
+void Scan::leave_out_smaller(const SpectralSettings& settings) {
+  if (!worse(settings, points_[at_])) return;
+  for (std::size_t i = 0; i <= at_; ++i) points_[i].open = false;
 }
 
 bool Scan::alone() const {

@@ -42,10 +42,11 @@ struct SpectralSettings {
   double hcm_period_noise = 0.15;
 
   // The look round before the first wave.
-  int scan_rounds = 24;
+  int scan_rounds = 192;
   double scan_ratio = 2.0;
   double scan_margin = 2.0;
   double scan_confidence = 2.0;
+  double scan_worth = 0.02;
 
   // What a wave must show.
   int min_periods_to_decide = 2;

@@ -110,12 +110,14 @@ void SpectralClimber::pause() {
 // ---- climbing ----
 
 void SpectralClimber::scan(const Sample& sample) {
-  reason_ = Reason::kScanning;
+  reason_ = scan_.descends() ? Reason::kDescending : Reason::kScanning;
   const double useful = sample.connections + settings_.hcm_false_optimized_excess;
   scan_.add(settings_, sample.throughput, useful);
   if (!scan_.over()) return ask_for(scan_.size());
   echo_.expect_noise(scan_.noise(settings_.noise_memory));
-  champion_ = scan_.best();
+  if (scan_.descends()) return hold_at(scan_.found(), Reason::kFound);
+  champion_ = scan_.found();
+  pays_above_ = scan_.worse_below(2.0 * settings_.confidence);
   scanned_ = true;
   climb_around(*champion_, settings_.scan_ratio, Reason::kInside);
 }

@@ -93,6 +93,7 @@ class SpectralClimber : public Climber {
   void walk_left();
   void grow();
   void arrive(int size, Reason reason);
+  void settle(int size, Reason reason);
   void hold_at(int size, Reason reason);
   void leave(Departure departure);
   void come_back();
@@ -113,10 +114,11 @@ class SpectralClimber : public Climber {
   Reason reason_ = Reason::kStart;
   double deviation_ = 0.0;  // of what has left its reference with this sample
 
-  // The look round before the first wave, and the size that must be beaten before another is held.
+  // The look at sizes far apart, and the size that must be beaten before another is held.
   Scan scan_;
   std::optional<int> champion_;
   bool scanned_ = false;  // the champion's neighbours have been measured too
+  int pays_above_ = 0;    // more threads than so many have been shown to pay
   bool duel_ = false;     // the wave stands between the champion and the size found
   bool careful_ = false;  // this climb has left a held size: it moves in small steps
 

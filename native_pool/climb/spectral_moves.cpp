@@ -80,9 +80,21 @@ void SpectralClimber::grow() {
 // A size is held at once where nothing better was known before, else after a comparison.
 void SpectralClimber::arrive(int size, Reason reason) {
   const int other = careful_step(size, champion_.value_or(size));
-  if (other == size) return hold_at(size, reason);
+  if (other == size) return settle(size, reason);
   begin({.low = std::min(size, other), .high = std::max(size, other)}, Reason::kDuel);
   duel_ = true;
+}
+
+// A size is held only once fewer threads have been shown to be worse: where throughput is the same
+// from a knee on, the noise alone would say which size beyond it is best.
+void SpectralClimber::settle(int size, Reason reason) {
+  const int fewer = std::max(limits().min, static_cast<int>(size / settings_.scan_ratio));
+  const bool asked = settings_.test_significance && settings_.scan_rounds > 0;
+  if (!asked || size == fewer || pays_above_ >= fewer) return hold_at(size, reason);
+  echo_.conclude();
+  scan_.begin_down(settings_, size, limits(), echo_.noise_so_far());
+  ask_for(size);
+  reason_ = Reason::kDescending;
 }
 
 void SpectralClimber::hold_at(int size, Reason reason) {
@@ -142,6 +154,7 @@ void SpectralClimber::restart(int size, Reason reason, std::optional<int> limit)
   scan_.cancel();
   champion_.reset();
   duel_ = false;
+  pays_above_ = 0;
   if (limit) belief_.exclude_above(*limit);
   forget();
   if (belief_.limits().max == limits().min) return hold_at(limits().min, reason);

@@ -43,7 +43,7 @@ void SpectralClimber::judge_duel() {
   // On the way back to a champion that is further than one step.
   if (chosen == other && chosen != champion) return arrive(chosen, Reason::kFound);
   champion_.reset();
-  hold_at(chosen, Reason::kFound);
+  settle(chosen, Reason::kFound);
 }
 
 // Periods after which a wave is taken for what it is. On a plateau a false step is found out by the
@@ -99,8 +99,12 @@ void SpectralClimber::flatten() {
 
 void SpectralClimber::conclude_wave(double rising) {
   belief_.tell(wave_.low, wave_.high, rising);
+  const double clear = 2.0 * settings_.confidence * answer_.error;
+  // One misread wave would leave a climb on a plateau, and few samples know little of the noise.
+  const double shown = 2.0 * settings_.scan_confidence * answer_.error;
+  if (lead() > shown) pays_above_ = std::max(pays_above_, wave_.low);
   // A slope that stood far out of the noise will do so in a smaller wave.
-  if (growths_ > 0 && std::abs(lead()) > 2.0 * settings_.confidence * answer_.error) --growths_;
+  if (growths_ > 0 && std::abs(lead()) > clear) --growths_;
   echo_.conclude();
   if (settings_.adapt_period) period_.adapt(settings_, echo_.noise_so_far().deviation());
 }

@@ -67,7 +67,7 @@ Ends play_all(const SpectralSettings& settings, double noise, unsigned seeds, in
 
 TEST(Trap, EndsNearTheBestOfCurvesWithDipsFromEverywhere) {
   for (const double noise : {0.0, 0.06, 0.15}) {
-    const Ends ends = play_all(small_server(), noise, noise > 0.0 ? 20 : 1, 240);
+    const Ends ends = play_all(small_server(), noise, noise > 0.0 ? 20 : 1, 360);
     EXPECT_GE(ends.within_5, ends.runs * 95 / 100) << "noise " << noise;
     EXPECT_LE(ends.under_80, ends.runs / 200) << "noise " << noise;
   }

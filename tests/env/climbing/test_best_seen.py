@@ -62,6 +62,24 @@ def test_somebody_elses_wish_begins_anew_without_losing_the_reference(make_windo
     assert seen.pool_tuple == FAR
 
 
+def test_of_sizes_that_are_not_told_apart_the_smallest_is_named(make_window: MakeWindow) -> None:
+    """The best of many noisy means would be a matter of luck."""
+    seen, far = BestSeen(Objective(price_of_thread=0.0)), PoolTuple(64, 3, 500)
+    for small, large in [(990, 1080), (1090, 1000), (900, 960)]:
+        seen.add(make_window({"short": {1.0: small}}, FAR), FAR)
+        seen.add(make_window({"short": {1.0: large}}, far), far)
+        seen.add(make_window({"short": {1.0: small // 2}}, FIRST), FIRST)
+    assert seen.pool_tuple == FAR
+
+
+def test_a_size_that_is_shown_to_be_better_is_named(make_window: MakeWindow) -> None:
+    seen, far = BestSeen(Objective(price_of_thread=0.0)), PoolTuple(64, 3, 500)
+    for small, large in [(990, 1280), (1010, 1300), (1000, 1310)]:
+        seen.add(make_window({"short": {1.0: small}}, FAR), FAR)
+        seen.add(make_window({"short": {1.0: large}}, far), far)
+    assert seen.pool_tuple == far
+
+
 @pytest.mark.parametrize("floor", [0.3, 0.8])
 def test_climb_turns_back_where_long_requests_would_fall_below_their_floor(floor: float) -> None:
     short = RequestClass("short", (Step("cpu", us=100.0),), share=0.9)

@@ -56,8 +56,24 @@ class BestSeen:
 
     @property
     def pool_tuple(self) -> PoolTuple | None:
-        """The tuple of the greatest mean J, less what it breaks; None before the first window."""
-        return max((one.pool_tuple for one in self._latest), key=self._mean_value, default=None)
+        """The tuple of the greatest mean J, less what it breaks; None before the first window.
+
+        Of sizes that are not told apart from it the smallest: the best of many noisy means is a matter of luck.
+        """
+        best = max((one.pool_tuple for one in self._latest), key=self._mean_value, default=None)
+        if best is None:
+            return None
+        others = {one.pool_tuple for one in self._latest if one.pool_tuple.core[1:] == best.core[1:]}
+        alike = [one for one in others if self._mean_value(best) - self._mean_value(one) <= self._error(best, one)]
+        return min(alike, key=lambda one: one.pool_size)
+
+    def _error(self, one: PoolTuple, other: PoolTuple) -> float:
+        """Standard error of the difference of two means, by how windows of the same tuple scatter."""
+        by_tuple = [[each.value for each in self._of(tried)] for tried in {each.pool_tuple for each in self._latest}]
+        squares = sum((value - fmean(values)) ** 2 for values in by_tuple for value in values)
+        freedom = len(self._latest) - len(by_tuple)
+        noise = math.sqrt(squares / freedom) if freedom else 0.0
+        return noise * math.sqrt(1 / len(self._of(one)) + 1 / len(self._of(other)))
 
     def _mean_value(self, pool_tuple: PoolTuple) -> float:
         seen = self._of(pool_tuple)

@@ -86,6 +86,7 @@ class ClimbSettings(BaseModel):
     scan_ratio: float = _setting("scan_ratio")
     scan_margin: float = _setting("scan_margin")
     scan_confidence: float = _setting("scan_confidence")
+    scan_worth: float = _setting("scan_worth")
     min_periods_to_decide: int = _setting("min_periods_to_decide")
     min_periods_known_noise: int = _setting("min_periods_known_noise")
     growth_periods: int = _setting("hcm_growth_periods", default=2)
