@@ -12,7 +12,7 @@ from mlflow.exceptions import MlflowException
 from pydantic import BaseModel
 
 from poolpilot.errors import ServerError, StoreError
-from poolpilot.pipelines.tracking import TrackedData, flattened, tracked_run, use_tracking
+from poolpilot.pipelines.tracking import EXPERIMENT, TrackedData, flattened, log_result, tracked_run, use_tracking
 
 # SQLAlchemy, which MLflow stores with, warns of a loader strategy that MLflow still uses.
 pytestmark = pytest.mark.filterwarnings("ignore:The ``noload``")
@@ -103,6 +103,37 @@ def test_what_mlflow_refuses_is_a_sentence(tmp_path: Path, monkeypatch: pytest.M
     said = r"MLflow could not log the run 'train' to .*runs\.db: nobody answers"
     with pytest.raises(ServerError, match=said), tracked_run("train", Settings(), tmp_path):
         pass
+
+
+@pytest.mark.parametrize("root", ["/proc/nowhere/artefacts", "file:///proc/nowhere/artefacts", "file"])
+def test_an_artifact_root_that_cannot_be_written_is_named_beside_mlflow(tmp_path: Path, root: str) -> None:
+    """As root a folder's rights say nothing: /proc and a file where a folder should be refuse anybody."""
+    if root == "file":
+        (tmp_path / "file").touch()
+        root = f"{(tmp_path / 'file').as_uri()}/artefacts"
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    mlflow.create_experiment(EXPERIMENT, artifact_location=root)
+    told = "MLflow has the run 'climb', and its files cannot be written to the artifact root"
+    with pytest.raises(ServerError, match=told) as refused, tracked_run("climb", Settings(), tmp_path):
+        log_result({"steps": 3})
+    assert f"{root} of the experiment 'poolpilot'" in str(refused.value)
+
+
+def test_another_file_that_is_refused_is_not_called_an_artifact(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), tracked_run("train", Settings(), tmp_path / "runs"):
+        (tmp_path / "elsewhere").read_text()
+
+
+def test_a_database_that_cannot_be_written_is_a_short_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tracked_run("train", Settings(), tmp_path):
+        pass
+    read_only = f"sqlite:///file:{tmp_path / 'mlflow.db'}?mode=ro&uri=true"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", read_only)
+    said = r"MLflow could not log the run 'train' to .*readonly"
+    with pytest.raises(ServerError, match=said) as refused, tracked_run("train", Settings(), tmp_path):
+        pass
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 600
 
 
 def test_an_interrupt_that_makes_mlflow_fail_is_told_as_one(tmp_path: Path) -> None:
