@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from poolpilot.env.interrupts import ENDING, Interrupts, held
+from poolpilot.env.interrupts import ENDING, Interrupts, held, leave_at_once
 
 every_signal = pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
 
@@ -120,3 +120,18 @@ def test_other_threads_may_use_it() -> None:
     thread.start()
     thread.join()
     assert done == [True]
+
+
+def test_what_was_there_before_a_block_is_there_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that leaves at once does so between its blocks, too."""
+    monkeypatch.setattr("atexit.register", lambda *_: None)
+    before = {number: signal.getsignal(number) for number in ENDING}
+    try:
+        leave_at_once()
+        leaving = {number: signal.getsignal(number) for number in ENDING}
+        with Interrupts():
+            assert all(signal.getsignal(number) != leaving[number] != before[number] for number in ENDING)
+        assert {number: signal.getsignal(number) for number in ENDING} == leaving
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -4,7 +4,7 @@ A sub-command is imported when it is called, so that none waits for the others a
 sentence too.
 
 Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted by Ctrl-C,
-SIGTERM or SIGHUP.
+SIGTERM or SIGHUP, while it still starts, too (`entry.py`).
 """
 
 import os
