@@ -34,7 +34,8 @@ def begin_try(
         recall: Number of the known workload that it was verified for; None where it was for none.
     """
     known = memory.known.numbered(recall)
-    noise = max(noise_of(memory.baseline), 0.0 if known is None else known.noise)
+    chance = max(each.chance if each.by_time else 0.0 for each in memory.baseline)  # few looks may agree by chance
+    noise = max(noise_of(memory.baseline), chance, 0.0 if known is None else known.noise)
     trial = PairedTrial(
         before=memory.verified,
         candidate=candidate,

@@ -162,7 +162,8 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
 def _too_little(candidate: PoolTuple, memory: Memory, rules: Rules) -> str | None:
     """Why the load is too small to tell whether a candidate does better, or for it to do better; None where it is not.
 
-    By the latest windows of what is verified, since one window may have met a burst, or missed one.
+    By the latest windows of what is verified: in one of them other programs may have taken the processors, or a burst
+    may have come.
     """
     windows = memory.baseline[-rules.pace.baseline_windows :]
     if not windows:
@@ -170,7 +171,7 @@ def _too_little(candidate: PoolTuple, memory: Memory, rules: Rules) -> str | Non
     requests = statistics.fmean(each.requests for each in windows)
     if requests < rules.pace.least_requests:
         return f"would try {candidate}, but {requests:.0f} requests a window are too little load to tell"
-    most = statistics.fmean(each.most_gain(memory.verified, candidate) for each in windows)
+    most = statistics.median(each.most_gain(memory.verified, candidate) for each in windows)
     if most < math.log1p(rules.guard.min_gain):
         return f"would try {candidate}, but {at_most_in_words(most)}: that is what requests wait"
     return None
