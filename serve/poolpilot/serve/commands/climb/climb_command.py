@@ -103,6 +103,12 @@ def _print(run: ClimbRun, console: Console) -> None:
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
     if run.left is not None:
         console.print(f"The climb ended on {run.left}.")
+    if (period_s := run.load_period_s) is not None:
+        console.print(
+            f"The load repeats itself about every {period_s:.3g} s, and windows of {run.period_s:g} s show parts of "
+            f"that: climb with --period {period_s:.3g}, so that each holds a whole cycle.",
+            soft_wrap=True,
+        )
 
 
 def trials_table(run: ClimbRun) -> Table:

@@ -15,6 +15,7 @@ from poolpilot.agent.controllers.warm_start import (
 )
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
+from poolpilot.env.measurement.load_period import load_period_s
 from poolpilot.env.measurement.protocol import Measured
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
@@ -74,12 +75,18 @@ class ClimbRun(TuningRun):
         after = [tried] if tried is not None else windows[-max(len(self.steps) // 5, 1) :]
         return [*rows[:-1], outcome_row("after", after, self.objective)] if after else rows
 
+    @property
+    def load_period_s(self) -> float | None:
+        """The period of a load that is seen to repeat itself."""
+        return load_period_s([step.measured.window for step in self.steps])
+
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
         climber, left = self.climber, self.left
         return {
             **super().as_dict(),
             "ended_on": None if left is None else left.as_dict(),
+            "load_period_s": self.load_period_s,
             "knobs": self.settings.knobs,
             "settings": (climber.settings if climber else self.settings.native()).as_dict(),
             "predictions": [prediction.as_dict() for prediction in self.predictions],
