@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.models.conftest import make_window
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.servers.simulated import SimulatedServer
@@ -10,6 +11,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.likeness import (
     NOTHING_SHARED,
     LikenessSettings,
+    curves_like,
     prior_by_distance,
     prior_by_likeness,
     squared_distances,
@@ -120,3 +122,17 @@ def test_enough_workloads_count_however_far_away_they_are() -> None:
     assert 10.0 <= effective(10.0) < 12.0
     assert effective(0.0) == effective(2.0)
     assert effective(1000.0) < 20.0
+
+
+@pytest.mark.parametrize(("queued", "known"), [(0.0, 2), (60.0, 1)])
+def test_light_curves_count_where_little_is_waited_for(queued: float, known: int) -> None:
+    """A server that is asked for all it can give is like no quiet one."""
+    curves = [
+        ResponseCurve(name=f"{i}", family=f"{i}", cpus=2, connections=64, log_worth=(7.0, 7.0), light=bool(i))
+        for i in range(2)
+    ]
+    library = ResponseCurves(grid=GRID, source="by hand", curves=tuple(curves))
+    window = make_window(
+        3, connections=64.0, queue_length_mean=queued, active_threads_mean=0.1, utilisation=0.01, in_system=0.2
+    )
+    assert len(curves_like(library, [window]).curves) == known

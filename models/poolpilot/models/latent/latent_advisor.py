@@ -18,7 +18,7 @@ from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advice.reasons import percent, percentage, reasons_for
 from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.latent_bandit import MODEL_ERROR
-from poolpilot.models.latent.likeness import LikenessSettings, prior_by_distance, squared_distances
+from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prior_by_distance, squared_distances
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
@@ -98,8 +98,9 @@ class LatentAdvisor:
             return self._answer(latest, latest.pool_tuple, (UNKNOWN_CPUS,), None)
         if disturbed := disturbances_of(windows):
             return self._answer(latest, latest.pool_tuple, disturbed, None)
-        distances = squared_distances(self.curves, windows, limits)
-        weighed = self._weighed(windows, distances, limits, objective)
+        curves = curves_like(self.curves, windows)
+        distances = squared_distances(curves, windows, limits)
+        weighed = self._weighed(curves, windows, distances, limits, objective)
         unknown = self._unknown(distances, limits)
         if unknown or not (self._is_change(weighed) or weighed.staying <= self.settings.max_regret):
             return self._answer(latest, latest.pool_tuple, (*unknown, _unsure(weighed, latest.pool_tuple)), None)
@@ -109,10 +110,15 @@ class LatentAdvisor:
         return self._answer(latest, latest.pool_tuple, (reason,), weighed.staying_over_first)
 
     def _weighed(
-        self, windows: Sequence[Window], distances: NDArray[np.float64], limits: KnobSpace, objective: Objective
+        self,
+        curves: ResponseCurves,
+        windows: Sequence[Window],
+        distances: NDArray[np.float64],
+        limits: KnobSpace,
+        objective: Objective,
     ) -> Weighed:
-        placed = PlacedCurves.on(self.curves, limits, objective)
-        prior = prior_by_distance(self.curves, distances, self.settings.likeness)
+        placed = PlacedCurves.on(curves, limits, objective)
+        prior = prior_by_distance(curves, distances, self.settings.likeness)
         belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
         in_force = placed.nearest(windows[-1].pool_tuple)
         expected = belief.weights @ placed.regrets

@@ -20,7 +20,7 @@ from poolpilot.models.advice.gain_bound import within_bound
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advice.reasons import percent
 from poolpilot.models.latent.belief import Belief
-from poolpilot.models.latent.likeness import LikenessSettings, prior_by_likeness
+from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.floor_limits import may_be_named
@@ -92,8 +92,9 @@ class LatentBandit:
         return Prediction(found.pool_tuple, windows[0].pool_tuple, False, (found.reason,), self.curves.digest)
 
     def _by_curves(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
-        placed = PlacedCurves.on(self.curves, limits, objective)
-        prior = prior_by_likeness(self.curves, windows, limits, self.settings.likeness)
+        curves = curves_like(self.curves, windows)
+        placed = PlacedCurves.on(curves, limits, objective)
+        prior = prior_by_likeness(curves, windows, limits, self.settings.likeness)
         broken = [window for window in windows[1:] if not objective.may_be_kept(window, windows[0])]
         not_kept = frozenset(placed.nearest(window.pool_tuple) for window in broken)
         belief = Belief(placed.values, prior, placed.answers(windows), self.settings.model_error, not_kept)

@@ -11,6 +11,7 @@ number 1 / sum w_s^2, the bandwidth grows until as many do: a few that agree by 
 prior, `doubt`, is spread over all curves whatever they look like: the server may run what the library has nothing like.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,12 +20,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.sparse_rows import SparseRows
+from poolpilot.featurizer.waiting import Waiting
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 WIDER, WIDEST = 1.15, 5.0
 """By what factor a bandwidth grows until enough workloads count, and how far."""
+
+SATURATED = math.log(2.0)
+"""What can be gained, in ln completions, from which on a server is asked for all that it can give."""
 
 NOTHING_SHARED = 1.0
 """Squared distance, in spreads, between a window and a workload that have no ratio in common."""
@@ -44,6 +49,17 @@ class LikenessSettings(BaseModel):
         description="Known workloads that must count, by effective number, however far away.",
     )
     doubt: float = Field(default=0.0, ge=0.0, le=1.0, description="Part of the prior that no likeness decides.")
+
+
+def curves_like(curves: ResponseCurves, windows: Sequence[Window]) -> ResponseCurves:
+    """The curves that count for a server: those of light load only where its windows show that little is waited for.
+
+    Under a saturated server they are flat curves of other servers, whatever they look like; they would take from every
+    promise and every trial.
+    """
+    seen = [Waiting.of(window) for window in windows]
+    bounds = [math.inf if each is None else max(each.most_by_threads, each.most_by_fewer) for each in seen]
+    return curves if max(bounds) < SATURATED else curves.saturated
 
 
 def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace) -> NDArray[np.float64]:

@@ -48,6 +48,7 @@ class ResponseCurve(BaseModel):
         log_worth: Natural logarithm of what J values (`Objective.worth_per_s`) under every column of the grid.
         ratios: Ratios (`poolpilot.models.latent.ratios`) of its windows under each reference column of the grid, None
             where missing; empty for a workload of which none were kept.
+        light: Whether only a part of what its server can give was asked for.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,6 +60,7 @@ class ResponseCurve(BaseModel):
     composition: str = ""
     log_worth: tuple[float, ...]
     ratios: tuple[tuple[float | None, ...], ...] = ()
+    light: bool = False
 
 
 class ResponseCurves(BaseModel):
@@ -99,12 +101,20 @@ class ResponseCurves(BaseModel):
 
     @cached_property
     def spreads(self) -> NDArray[np.float64]:
-        """Standard deviation of every ratio over the library, floored, (R,); the unit of distances."""
-        rows = self.ratios.reshape(-1, len(self.ratio_names))
+        """Standard deviation of every ratio over the saturated curves, floored, (R,); the unit of distances."""
+        rows = self.saturated.ratios.reshape(-1, len(self.ratio_names))
         present = ~np.isnan(rows)
         _, deviation = moments_of_present(rows, present)
         spreads: NDArray[np.float64] = np.where(present.any(axis=0), np.maximum(deviation, SMALLEST_SPREAD), 1.0)
         return spreads
+
+    @cached_property
+    def saturated(self) -> Self:
+        """The curves of servers that were asked for all they can give; all curves where there are no such."""
+        full = tuple(curve for curve in self.curves if not curve.light)
+        if len(full) in (0, len(self.curves)):
+            return self
+        return type(self)(grid=self.grid, source=self.source, curves=full)
 
     @cached_property
     def looks(self) -> tuple[SparseRows, ...]:

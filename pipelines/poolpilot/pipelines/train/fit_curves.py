@@ -127,6 +127,7 @@ def curve_of(scenario: Scenario, settings: FitCurvesSettings) -> ResponseCurve |
         ratios=tuple(
             rounded(ratios_of(windows[columns[place]].profile.features)) for place in settings.grid.reference_columns
         ),
+        light=workload.family in LIGHT_FAMILIES,
     )
 
 
