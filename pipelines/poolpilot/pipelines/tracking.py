@@ -9,27 +9,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import mlflow
 import pandas as pd
 from mlflow.entities import Run
-from mlflow.exceptions import MlflowException
 from pydantic import BaseModel
-from requests import RequestException
-from sqlalchemy.exc import SQLAlchemyError
 
 from poolpilot.env.output import json_text
-from poolpilot.errors import ServerError, StoreError
+from poolpilot.errors import StoreError
+from poolpilot.pipelines.mlflow_errors import artifact_errors_told, mlflow_errors_told
 
 EXPERIMENT = "poolpilot"
 """Name of the experiment that holds all runs."""
 
 RESULT_FILE = "result.json"
 """The file of a run that holds all that came of it."""
-
-LONGEST_SAID = 300
-"""Characters of what MLflow says that are told: a refused statement comes with all of its SQL."""
 
 TALKATIVE = ("alembic", "mlflow.store.db.utils", "mlflow.pyfunc", "mlflow.utils.requirements_utils")
 """Loggers that print migrations, checks that passed, and the lack of a version in a namespace package."""
@@ -111,73 +105,11 @@ def tracked_run(name: str, settings: BaseModel, directory: Path, data: TrackedDa
             if data is not None:
                 _log_data(data)
             try:
-                with _artifact_errors_told(run):
+                with artifact_errors_told(run, EXPERIMENT):
                     yield run
             except KeyboardInterrupt:
                 mlflow.end_run("KILLED")
                 raise
-
-
-@contextmanager
-def _artifact_errors_told(run: Run) -> Iterator[None]:
-    """Turns what the artifact root refuses into a sentence; what other files and servers refuse stays as it is.
-
-    The client writes artifacts itself: a root on another machine's disk is refused here, while MLflow answers.
-    """
-    root, _, _ = run.info.artifact_uri.partition(f"/{run.info.run_id}")
-    try:
-        yield
-    except OSError as error:
-        if not (isinstance(error, RequestException) or _of_root(error, root)):
-            raise
-        refused = f" ({error.filename}: {error.strerror})" if error.filename else f" ({_in_short(str(error))})"
-        raise ServerError(
-            f"MLflow has the run {run.info.run_name!r}, and its files cannot be written to the artifact root {root} of "
-            f"the experiment {EXPERIMENT!r}{refused}: make that writable from here, or name another store with "
-            "--tracking or MLFLOW_TRACKING_URI"
-        ) from error
-
-
-def _of_root(error: OSError, root: str) -> bool:
-    """Whether the file that is refused lies under a folder of artifacts, or that under it."""
-    if error.filename is None or not root.startswith(("/", "file:")):
-        return False
-    refused, folder = Path(os.fsdecode(error.filename)), Path(unquote(urlsplit(root).path))
-    return refused.is_relative_to(folder) or folder.is_relative_to(refused)
-
-
-def _in_short(said: str) -> str:
-    """One line of what another program says."""
-    line = " ".join(said.split())
-    return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]}..."
-
-
-def _interrupt_within(error: BaseException) -> KeyboardInterrupt | None:
-    """The interrupt that a failure came of: a transaction that a signal has cut short cannot be ended either."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, KeyboardInterrupt):
-        found = found.__cause__ or found.__context__
-    return found
-
-
-@contextmanager
-def mlflow_errors_told(name: str) -> Iterator[None]:
-    """Turns what MLflow raises while a run is logged into a sentence.
-
-    Args:
-        name: Name of the run.
-
-    Raises:
-        ServerError: MLflow does not answer, or refuses.
-        KeyboardInterrupt: The user ended it, which may be why it refuses.
-    """
-    try:
-        yield
-    except (MlflowException, SQLAlchemyError) as error:
-        if (interrupt := _interrupt_within(error)) is not None:
-            raise interrupt from None
-        where = mlflow.get_tracking_uri()
-        raise ServerError(f"MLflow could not log the run {name!r} to {where}: {_in_short(str(error))}") from error
 
 
 def _log_data(data: TrackedData) -> None:

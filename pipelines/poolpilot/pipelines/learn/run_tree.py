@@ -51,7 +51,8 @@ class RunTree:
         # MLflow takes seconds to import, and the command may be without it.
         import mlflow
 
-        from poolpilot.pipelines.tracking import flattened, mlflow_errors_told, use_tracking
+        from poolpilot.pipelines.mlflow_errors import mlflow_errors_told
+        from poolpilot.pipelines.tracking import flattened, use_tracking
 
         with mlflow_errors_told("learn"):
             use_tracking(self.settings.tracking)
