@@ -100,6 +100,20 @@ def test_what_is_disturbed_stays_without_advice() -> None:
     assert within_bound(promise(abstained=True, gain=None), [disturbed], Objective()).verdict == "no advice"
 
 
+@pytest.mark.parametrize(("idle", "verdict"), [(0.05, "no advice"), (0.6, "change")])
+def test_waits_for_processors_that_other_programs_have_are_no_waits_for_the_pool(idle: float, verdict: str) -> None:
+    window = window_of(queued=10.0)
+    features = {**window.profile.features, "utilisation": 0.3}
+    busy = replace(
+        window,
+        profile=replace(window.profile, features=features),
+        indicators={**window.indicators, "machine_idle_share": idle},
+    )
+    told = within_bound(promise(), [busy], Objective())
+    assert told.verdict == verdict
+    assert any("other programs use 65 %" in each for each in told.reasons) is (verdict == "no advice")
+
+
 def test_a_server_that_does_not_count_is_told_so() -> None:
     window = window_of()
     features = {**window.profile.features, "queue_length_mean": None}

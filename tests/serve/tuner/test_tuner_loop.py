@@ -587,3 +587,11 @@ def test_what_is_kept_is_there_before_anything_is_set(server: FailingServer, tmp
     while loop.turn().verified != PoolTuple(2, 3, 500):
         pass
     assert KeptCaution(tmp_path).read().trying is None
+
+
+def test_windows_that_grow_end_with_the_tuning(server: FailingServer) -> None:
+    """A window that waits for ten thousand requests does not outlast what somebody has asked for."""
+    loop = loop_on(server, PoolTuple(1, 3, 500))
+    loop.rules = replace(loop.rules, pace=loop.rules.pace.model_copy(update={"least_requests": 10_000}))
+    loop.run(30.0)
+    assert 30.0 <= server.snapshot().time_s < 35.0

@@ -17,7 +17,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.waiting import Waiting
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.looks.disturbances import disturbances_of, other_programs
 from poolpilot.models.looks.used_up_quota import asks_for_more, used_up_quota
 
 LEAST_GAIN = 0.05
@@ -109,6 +109,8 @@ def within_bound(
     most = bound.most if prediction.keeps else bound.towards(latest.pool_tuple, prediction.pool_tuple)
     if prediction.verdict != "leave it" and most < LEAST_GAIN and not disturbances_of(windows):
         return _left_alone(told, bound.reason, since_first)
+    if futile and not to_measure and (busy := other_programs(latest)) is not None:
+        return _no_advice(told, busy)
     return _capped(told, since_first + most + _price(prediction, objective), most)
 
 
@@ -122,6 +124,18 @@ def _left_alone(prediction: Prediction, reason: str, since_first: float) -> Pred
         gain_low=since_first,
         gain_high=since_first,
         improvement=None,
+    )
+
+
+def _no_advice(prediction: Prediction, reason: str) -> Prediction:
+    return replace(
+        prediction,
+        pool_tuple=prediction.in_force,
+        abstained=True,
+        reasons=(reason,),
+        expected_gain=None,
+        gain_low=None,
+        gain_high=None,
     )
 
 

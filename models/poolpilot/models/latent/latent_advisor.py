@@ -13,7 +13,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.advice.gain_bound import within_bound
+from poolpilot.models.advice.gain_bound import GainBound, within_bound
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advice.reasons import percent, percentage, reasons_for
 from poolpilot.models.latent.belief import Belief
@@ -103,7 +103,9 @@ class LatentAdvisor:
         weighed = self._weighed(curves, windows, distances, limits, objective)
         unknown = self._unknown(distances, limits)
         if unknown or not (self._is_change(weighed) or weighed.staying <= self.settings.max_regret):
-            return self._answer(latest, latest.pool_tuple, (*unknown, _unsure(weighed, latest.pool_tuple)), None)
+            most = GainBound.of(latest, objective)
+            unsure = _unsure(weighed, latest.pool_tuple, math.inf if most is None else most.most)
+            return self._answer(latest, latest.pool_tuple, (*unknown, unsure), None)
         if self._is_change(weighed):
             return self._answer(latest, weighed.pool_tuple, reasons_for(latest, weighed.pool_tuple), weighed.over_first)
         reason = f"{latest.pool_tuple} is expected to lose {weighed.staying:.1%} to the best, whichever that is"
@@ -177,8 +179,9 @@ class LatentAdvisor:
         )
 
 
-def _unsure(weighed: Weighed, in_force: PoolTuple) -> str:
-    loses = f"is expected to lose {percentage(weighed.staying)} to the best, whichever that is"
+def _unsure(weighed: Weighed, in_force: PoolTuple, most_gain: float) -> str:
+    most_lost = -math.expm1(-most_gain)
+    loses = f"is expected to lose {percentage(min(weighed.staying, most_lost))} to the best, whichever that is"
     if weighed.pool_tuple.core == in_force.core:
         return f"{in_force} promises most of all, but {loses}: only trying tells"
     return (

@@ -11,6 +11,10 @@ LEAST_WAITS = 2.0
 LEAST_SHARE = 0.05
 """Waits of a window, absolute and for each connection, from which on somebody holds such a lock."""
 
+MOST_OF_OTHERS = 0.6
+"""Share of the processors' time that other programs use, from which on requests wait for processors. A load generator
+on the server's host has used up to 0.45."""
+
 MOST_PER_S = 2.0
 """Waits a second of each connection beyond which they belong to the workload: user locks (GET_LOCK) are counted among
 them, and nobody alters tables or backs up so often."""
@@ -26,6 +30,20 @@ def disturbances_of(windows: Sequence[Window]) -> tuple[str, ...]:
     if seen:
         return tuple(f"what is seen does not last: {sentence}" for sentence in seen)
     return tuple(dict.fromkeys(sentence for window in windows for sentence in _lock_waits(window)))
+
+
+def other_programs(window: Window) -> str | None:
+    """That other programs have most of the processors, as a sentence; None where they have not, or nobody can tell.
+
+    Requests then wait for processors, which looks like waiting for the pool.
+    """
+    idle, used = window.indicators.get("machine_idle_share"), window.profile.features.get("utilisation")
+    if idle is None or used is None or 1.0 - idle - used < MOST_OF_OTHERS:
+        return None
+    return (
+        f"other programs use {100.0 * (1.0 - idle - used):.0f} % of the processors, and the server "
+        f"{100.0 * used:.0f} %: requests wait for processors, so look again once those are free"
+    )
 
 
 def _lock_waits(window: Window) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The loop that acts on what is decided: sets, measures, asks, and survives a server that is gone for a while."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,6 +122,7 @@ class TunerLoop:
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
         self._firsts: list[Window] = []  # the latest of the tuple that this workload was met under
         self._workload = self.memory.workload
+        self._ends_s = math.inf  # of the tuning
         self._lost_s: float | None = None  # since when the server is gone
         self.found_by_person = False
         """Whether a person has set what the tuner began with last (`Memory.home`), and no restart of the server."""
@@ -139,6 +141,7 @@ class TunerLoop:
             KeyboardInterrupt: A person or a supervisor has ended it.
             JournalError: The way back can no longer be written, so nothing more may be set.
         """
+        self._ends_s = math.inf if horizon_s is None else horizon_s
         try:
             with Interrupts() as interrupts:
                 while horizon_s is None or self._clock.at_s() < horizon_s:
@@ -369,7 +372,8 @@ class TunerLoop:
         rate_per_s = self.memory.baseline[-1].throughput_per_s if self.memory.baseline else 0.0
         if rate_per_s <= 0.0:
             return usual_s
-        return max(usual_s, min(pace.least_requests / rate_per_s, LONGEST_WINDOW_S))
+        left_s = self._ends_s - self._clock.at_s()
+        return max(usual_s, min(pace.least_requests / rate_per_s, LONGEST_WINDOW_S, left_s))
 
     def _proposal(self, window: Window, *, ask: bool) -> Proposal | None:
         """What the predictor proposes where it is asked; the windows of this workload are kept for it."""

@@ -1,14 +1,18 @@
 """What a server may do, as it is set at the second: its pool, its connections, how long statements wait for locks."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from poolpilot.env.mariadb.session import Session
+from poolpilot.errors import LostServerError, ServerError
 
 LIMITS_QUERY = (
     "SELECT @@GLOBAL.thread_pool_size, @@GLOBAL.thread_pool_oversubscribe, @@GLOBAL.thread_pool_stall_limit, "
     "@@GLOBAL.thread_pool_max_threads, @@GLOBAL.innodb_lock_wait_timeout, @@GLOBAL.lock_wait_timeout, "
     "@@GLOBAL.max_connections, @@GLOBAL.max_user_connections, @@GLOBAL.port"
 )
+
+USERS_QUERY = "SELECT User, MIN(max_user_connections) FROM mysql.user WHERE max_user_connections > 0 GROUP BY User"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class PoolLimits:
         most_connections: max_connections.
         most_of_a_user: max_user_connections; 0 for no limit.
         port: The normal port; 0 for none.
+        of_users: MAX_USER_CONNECTIONS of users that have one of their own; empty where this account may not see them.
     """
 
     size: int
@@ -36,6 +41,11 @@ class PoolLimits:
     most_connections: int = 151
     most_of_a_user: int = 0
     port: int = 3306
+    of_users: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+
+    def most_connections_of(self, user: str) -> int:
+        """Connections that a user may have; 0 for no limit."""
+        return self.of_users.get(user, self.most_of_a_user)
 
     @property
     def stall_limit_s(self) -> float:
@@ -49,4 +59,10 @@ def read_limits(session: Session) -> PoolLimits:
     Raises:
         LostServerError: The server is gone.
     """
-    return PoolLimits(*map(int, session.row(LIMITS_QUERY)))
+    limits = PoolLimits(*map(int, session.row(LIMITS_QUERY)))
+    try:
+        return replace(limits, of_users={str(user): int(most) for user, most in session.rows(USERS_QUERY)})
+    except LostServerError:
+        raise
+    except ServerError:  # who may not read mysql.user sees the limit of all users alone
+        return limits

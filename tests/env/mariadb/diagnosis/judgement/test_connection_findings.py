@@ -54,6 +54,15 @@ def test_a_user_that_has_all_that_a_user_may_have_is_named() -> None:
     assert "the user shop has 5 of max_user_connections = 5" in found.sentence
 
 
+def test_a_user_with_a_limit_of_its_own_is_named_with_that() -> None:
+    sessions = tuple(idle("app", number) for number in range(15))
+    facts = connected(16, sessions=sessions)
+    facts = replace(facts, limits=replace(facts.limits, of_users={"app": 15, "shop": 1}))
+    (found,) = connection_findings(facts)
+    assert "the user app has 15 of MAX_USER_CONNECTIONS = 15" in found.sentence
+    assert "MAX_USER_CONNECTIONS 30;" in found.remedies[0]
+
+
 def test_a_login_that_is_refused_is_a_finding() -> None:
     (found,) = no_connection_left("db1", "db1 has no free connection left").findings
     assert (found.kind, found.severity) == ("max_connections", Severity.CRITICAL)

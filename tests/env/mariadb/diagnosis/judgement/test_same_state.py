@@ -55,10 +55,11 @@ def test_a_state_that_nobody_knows_is_told_where_all_stand_in_it() -> None:
     [
         standing("Sending data"),
         standing("", text="SELECT 1"),
+        standing("User sleep", text="SELECT SLEEP(15)"),
         standing("Commit", since_s=-9.0),
         standing("Waiting for the moon", number=2),
     ],
-    ids=["they work", "they execute", "they have just come", "two alone"],
+    ids=["they work", "they execute", "they sleep as told", "they have just come", "two alone"],
 )
 def test_what_is_no_state_to_stand_in(facts: Facts) -> None:
     assert told(facts) == ()

@@ -53,21 +53,24 @@ def _more(most: int) -> Iterator[str]:
 
 
 def _of_users(facts: Facts) -> Iterator[Finding]:
-    """Users that have all the connections that max_user_connections allows each."""
-    most = facts.limits.most_of_a_user
-    users = Counter(one.account.rpartition("@")[0] for one in facts.sessions) if most else Counter[str]()
-    for user, number in users.items():
-        if number >= most:
-            yield Finding(
-                "max_connections",
-                Severity.WARNING,
-                f"the user {user} has {number} of max_user_connections = {most} connections: its next login is refused",
-                (),
-                (
-                    f"SET GLOBAL max_user_connections = {2 * most};",
-                    "or let its clients close what they do not use; keep a new value in my.cnf",
-                ),
-            )
+    """Users that have all the connections that they may have."""
+    limits = facts.limits
+    for user, number in Counter(one.account.rpartition("@")[0] for one in facts.sessions).items():
+        if not (most := limits.most_connections_of(user)) or number < most:
+            continue
+        own = user in limits.of_users
+        more = f"ALTER USER ... WITH MAX_USER_CONNECTIONS {2 * most};" if own else None
+        yield Finding(
+            "max_connections",
+            Severity.WARNING,
+            f"the user {user} has {number} of {'MAX_USER_CONNECTIONS' if own else 'max_user_connections'} = {most} "
+            "connections: its next login is refused",
+            (),
+            (
+                more or f"SET GLOBAL max_user_connections = {2 * most};",
+                "or let its clients close what they do not use; keep a new value in my.cnf",
+            ),
+        )
 
 
 def no_connection_left(where: str, reason: str) -> Diagnosis:

@@ -67,8 +67,9 @@ AT_WORK = (
     "optimizing",
     "preparing",
     "filling schema table",
+    "user sleep",
 )
-"""States of statements that compute or read, where nobody else is waited for."""
+"""States of statements that compute, read or sleep as they were told to: nobody else is waited for."""
 
 
 def what_helps(state: str) -> tuple[str, ...] | None:
