@@ -39,8 +39,9 @@ Z_CLEAR = 4.0
 KEPT_SHARE = 0.5
 """Part of what a try may lose that what is kept may: its windows scatter on both sides of their mean."""
 
-MOST_ERROR = 0.1
-"""Standard error of ln goodput beyond which windows show nothing, least of all that a candidate is no worse."""
+UNSHOWN = 4.0
+"""Beyond so many of the standard errors that are wanted windows show nothing, least of all that a candidate is no
+worse: 10 % unless somebody wants another one."""
 
 OF_A_DIFFERENCE, SHARED = 1.5, 4.0 / 3.0
 
@@ -201,7 +202,7 @@ class PairedTrial(BaseModel):
         if mean - Z_ONE_SIDED_95 * error > 0.0:
             return "better"
         beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-KEPT_SHARE * guard.most_drop)
-        return "worse" if beyond or error > MOST_ERROR else "no worse"
+        return "worse" if beyond or error > UNSHOWN * pace.wanted_error else "no worse"
 
     def _most_pairs(self, pace: PaceSettings) -> int:
         """Pairs at most; one that was given up when the try began anew counts."""
