@@ -122,33 +122,55 @@ def on_the_lab(number: int, folder: Path) -> Iterator[Walk]:
         yield from walks_on(server, workload.name, share, POSTED[number % len(POSTED)], LOOK_S)
 
 
-def table_of(walks: Sequence[Walk]) -> Table:
+def rows_of(walks: Sequence[Walk]) -> list[dict[str, float]]:
     """A row for each share that is asked for; the first walk of a draw is that from the default on."""
-    table = Table("asked for", "draws", "default left alone", "walks", "steps at most", "more than two", "come back")
+    rows = []
     for share in sorted({each.share for each in walks}):
         of_share = [each for each in walks if each.share == share]
-        from_default = of_share[::2]
-        alone = sum(each.verdict == "leave it" and not each.steps for each in from_default)
-        faults = (sum(each.steps > 2 for each in of_share), sum(each.comes_back for each in of_share))
-        numbers = (len(from_default), alone, len(of_share), max(each.steps for each in of_share), *faults)
+        rows.append(
+            {
+                "share": share,
+                "draws": len(of_share[::2]),
+                "left_alone": sum(each.verdict == "leave it" and not each.steps for each in of_share[::2]),
+                "walks": len(of_share),
+                "most_steps": max(each.steps for each in of_share),
+                "more_than_two": sum(each.steps > 2 for each in of_share),
+                "come_back": sum(each.comes_back for each in of_share),
+            }
+        )
+    return rows
+
+
+def notable(walks: Sequence[Walk]) -> list[Walk]:
+    """Walks that are too long or come back, and those that do not leave the default alone under light load."""
+    moved = [each for each in walks[::2] if each.is_light and (each.steps or each.verdict != "leave it")]
+    return [*moved, *(each for each in walks if each.steps > 2 or each.comes_back)]
+
+
+def table_of(walks: Sequence[Walk]) -> Table:
+    """The rows as people read them."""
+    table = Table("asked for", "draws", "default left alone", "walks", "steps at most", "more than two", "come back")
+    for row in rows_of(walks):
+        share, *numbers = row.values()
         table.add_row(f"{share:.0%}", *map(str, numbers))
     return table
 
 
 def main() -> None:
-    """Walks, prints the table and writes every walk."""
+    """Walks, prints the table, and writes it with the walks that are not as they should be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--place", choices=("simulated", "lab"), default="simulated")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--folder", type=Path, default=Path("build/bench/lab"), help="where the lab's servers lie")
-    parser.add_argument("--json", type=Path, help="write every walk here")
+    parser.add_argument("--json", type=Path, help="write the report here")
     given = parser.parse_args()
     walks: list[Walk] = []
     walks_of = simulated if given.place == "simulated" else partial(on_the_lab, folder=given.folder)
     with progress_bars(terminal()) as bars:
         for number in bars.each("draws", range(given.draws), str):
             walks += walks_of(number)
-            write_json(given.json, {"made_with": made_with(), "walks": [asdict(each) for each in walks]})
+            named = [asdict(each) for each in notable(walks)]
+            write_json(given.json, {"made_with": made_with(), "rows": rows_of(walks), "notable": named})
     terminal().print(table_of(walks))
 
 

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 from rich.table import Table
@@ -89,6 +90,12 @@ def of_stores(folders: Sequence[str]) -> Iterator[Held]:
                 yield found
 
 
+def row_of(each: Held) -> dict[str, Any]:
+    """A workload as the report has it, in one line."""
+    rounded = {name: round(value, 4) for name, value in asdict(each).items() if isinstance(value, float)}
+    return {"workload": each.workload, "best": str(each.best), **rounded}
+
+
 def draw(found: dict[str, list[Held]], path: Path) -> None:
     """The picture: a point a workload, its bound to the right and its gain upwards; none should be above the line."""
     figure = Figure(figsize=(6.4, 5.0), layout="constrained")
@@ -123,7 +130,7 @@ def main() -> None:
     terminal().print(table)
     if given.picture is not None:
         draw(found, given.picture)
-    report = {name: [asdict(each) for each in workloads] for name, workloads in found.items()}
+    report = {name: [row_of(each) for each in workloads] for name, workloads in found.items()}
     write_json(given.json, {"made_with": made_with(), "workloads": report})
 
 

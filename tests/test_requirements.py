@@ -21,6 +21,8 @@ COME_ALONG = {
     "gpytorch": "botorch",
     "h11": "uvicorn",
     "linear-operator": "botorch",
+    "requests": "mlflow-skinny",
+    "sqlalchemy": "mlflow",
     "starlette": "fastapi",
     "typing-extensions": "pydantic",
 }

@@ -32,7 +32,8 @@ else:
             "card": ("ModelCard", "PredictorSettings"),
             "champion": ("load_champion", "load_for"),
             "prediction_request": ("RequestError", "parse"),
-            "predictor": ("Prediction", "Predictor", "ProbingPredictor", "ScorePredictor"),
+            "advice.prediction": ("Prediction", "Predictor", "ProbingPredictor"),
+            "predictor": ("ScorePredictor",),
             "workload_repository": ("WorkloadRepository",),
         },
     )

@@ -27,6 +27,7 @@ from poolpilot.env.measurement.protocol import MARIADB_RACING, sweep
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import LostServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.looks import disturbances
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.commands.learn.lab_command import account_in_words
 from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
@@ -54,6 +55,12 @@ def calm(loaded_lab: Lab) -> Iterator[str]:
     """DSN of a server under requests that leave most of the machine to what is tested."""
     with SqlLoad(selects(think_ms=50.0), loaded_lab.load_file, loaded_lab.dataset):
         yield f"F={loaded_lab.defaults_file}"
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests run beside these: that they have the processors is no matter here."""
+    monkeypatch.setattr(disturbances, "MOST_OF_OTHERS", 1.0)
 
 
 def test_advice_names_tuple_price_and_statements_and_changes_nothing(

@@ -97,7 +97,8 @@ def within_bound(
     latest = windows[-1]
     since_first = objective.value(latest) - objective.value(windows[0])
     futile = prediction.abstained or asks_for_more(prediction.pool_tuple, latest.pool_tuple)
-    if (withheld := used_up_quota(latest)) is not None and futile and not disturbances_of(windows):
+    disturbed = bool(disturbances_of(windows))
+    if (withheld := used_up_quota(latest)) is not None and futile and not disturbed:
         return _left_alone(prediction, withheld, since_first)
     bound = GainBound.of(latest, objective)
     if bound is None:
@@ -107,9 +108,9 @@ def within_bound(
     if any(window.pool_tuple.core == prediction.pool_tuple.core for window in windows[:-1]):
         return told  # it was measured, and is no promise
     most = bound.most if prediction.keeps else bound.towards(latest.pool_tuple, prediction.pool_tuple)
-    if prediction.verdict != "leave it" and most < LEAST_GAIN and not disturbances_of(windows):
+    if prediction.verdict != "leave it" and most < LEAST_GAIN and not disturbed:
         return _left_alone(told, bound.reason, since_first)
-    if futile and not to_measure and (busy := other_programs(latest)) is not None:
+    if futile and not to_measure and not disturbed and (busy := other_programs(latest)) is not None:
         return _no_advice(told, busy)
     return _capped(told, since_first + most + _price(prediction, objective), most)
 
