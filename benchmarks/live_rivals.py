@@ -41,7 +41,7 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
-from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
+from poolpilot.pipelines.store.recorded_curves import curve_of_sweep
 from recorded_cases import RecordedCase, mean_value, recorded_cases
 from rival_censoring import censored_cases
 from rival_knowledge import Knowledge, Known

@@ -1,9 +1,11 @@
 """The shape of the house: floors, one namespace, and files short enough to read."""
 
 import ast
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -143,6 +145,8 @@ def in_circles(graph: Mapping[str, set[str]]) -> set[str]:
         left = inner
 
 
+INCLUDED = re.compile(r'^#include "(.+)"', re.MULTILINE)
+
 FRONT_DOORS = {
     name for name, path in MODULES.items() if path.name == "__init__.py" and "lazy_names(" in path.read_text()
 }
@@ -159,17 +163,55 @@ def test_nobody_inside_uses_a_front_door() -> None:
     assert users == set()
 
 
+def graph_of(uses: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    graph: dict[str, set[str]] = {}
+    for user, used in uses:
+        if user != used:
+            graph.setdefault(user, set()).add(used)
+    return graph
+
+
+def parted(user: str, used: str, separator: str) -> tuple[str, str]:
+    """The folders below which the ways to two folders part; the same name twice where one is inside the other."""
+    own, other = user.split(separator), used.split(separator)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(own, other, strict=False)))
+    ends = min(len(own), len(other), alike + 1)
+    return separator.join(own[:ends]), separator.join(other[:ends])
+
+
+def trees_in_circles(uses: Iterable[tuple[str, str]], separator: str) -> set[str]:
+    """Folders, each with all that is below it, that use one another in a circle."""
+    return in_circles(graph_of(parted(*use, separator) for use in uses))
+
+
+def test_circles_are_found() -> None:
+    assert in_circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {"a", "b"}
+    assert trees_in_circles([("a", "b"), ("b", "a"), ("c", "a")], ".") == {"a", "b"}
+    assert trees_in_circles([("a.deep", "b"), ("b", "a"), ("b", "c")], ".") == {"a", "b"}, "deep counts for a"
+    assert trees_in_circles([("a/b", "a/c/d"), ("a/c", "a/b/e")], "/") == {"a/b", "a/c"}
+    assert trees_in_circles([("a.b", "a"), ("a", "a.b"), ("a", "c"), ("c.d", "c.e")], ".") == set()
+
+
 def test_no_circle_of_modules_or_packages() -> None:
     """A front door points down at modules that may import its package's neighbours: no circle, as nobody uses it."""
     modules = {name: imports_of(path) - {name} for name, path in MODULES.items()}
-    packages: dict[str, set[str]] = {}
-    for name, imported in modules.items():
-        if name in FRONT_DOORS:
-            continue
-        own = package_name(name)
-        packages.setdefault(own, set()).update({package_name(other) for other in imported} - {own})
-    assert in_circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {"a", "b"}
-    assert (in_circles(modules), in_circles(packages)) == (set(), set())
+    uses = {
+        (package_name(name), package_name(other)) for name in modules.keys() - FRONT_DOORS for other in modules[name]
+    }
+    assert (in_circles(modules), in_circles(graph_of(uses)), trees_in_circles(uses, ".")) == (set(), set(), set())
+
+
+def test_no_circle_of_native_folders() -> None:
+    """Within a folder a factory may make what is below it; what tests share lies with those that it was made for."""
+    root = ROOT / "native_pool"
+    files = [
+        path for kind in ("*.cpp", "*.hpp") for path in root.rglob(kind) if "tests" not in path.relative_to(root).parts
+    ]
+    included = {(path.parent, root / name) for path in files for name in INCLUDED.findall(path.read_text())}
+    assert [str(file) for _, file in included if not file.is_file()] == [], "includes are named from native_pool"
+    uses = {(str(folder.relative_to(root)), str(file.parent.relative_to(root))) for folder, file in included}
+    assert ("live", "pool") in uses
+    assert trees_in_circles(uses, "/") == set()
 
 
 def test_no_folder_is_too_large() -> None:

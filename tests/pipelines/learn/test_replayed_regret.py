@@ -11,7 +11,7 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.learn import replayed_regret
 from poolpilot.pipelines.learn.learn_settings import Staged
 from poolpilot.pipelines.learn.replayed_regret import as_rows, chosen, differences, judge
-from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
+from poolpilot.pipelines.store.recorded_curves import curve_of_sweep
 
 FAMILIES = ("page_faults", "hot_counter", "commit_path", "reports")
 

@@ -26,9 +26,9 @@ from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.fault import Fault
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
+from poolpilot.pipelines.store.recorded_curves import recorded_curves
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.train.promote import PromoteSettings, promote
-from poolpilot.pipelines.train.recorded_curves import recorded_curves
 from poolpilot.pipelines.train.train import checked_stores, train
 from poolpilot.pipelines.train.train_settings import TrainSettings
 

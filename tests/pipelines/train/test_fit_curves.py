@@ -19,8 +19,8 @@ from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped_curves import VARIABLE, load_curves
 from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.recorded_curves import curve_of_sweep
 from poolpilot.pipelines.train.fit_curves import FitCurvesSettings, fit_curves
-from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
 
 QUIET = ("sim_pauses_5_stock", "sim_sleepers_5_stock", "sim_bursts_5_stock")
 

@@ -13,9 +13,9 @@ from poolpilot.pipelines.learn.learn_settings import Staged
 from poolpilot.pipelines.learn.learning_plan import ORDER
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
+from poolpilot.pipelines.store.recorded_curves import curve_of_sweep
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.store.views import connect
-from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
 
 OWN = "own "
 """Begins the family of a curve of one's own."""

@@ -4,12 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.pipelines.store.dataset import limits_of, one_grid
 from poolpilot.pipelines.store.fault import Fault, said
-from poolpilot.pipelines.store.non_finite import non_finite_rows
 from poolpilot.pipelines.store.store_contents import Place, StoreContents, without_row
 
 Row = Mapping[str, Any]
@@ -27,6 +29,8 @@ COLUMNS = (
     "timer",
 )
 """Columns of a window that are looked at."""
+
+_IN_JSON = ("NaN", "Infinity")
 
 
 def store_faults(contents: StoreContents) -> Iterator[Fault]:
@@ -56,10 +60,36 @@ def _windows_alone(contents: StoreContents, definitions: Mapping[str, Row]) -> I
         more = f" and {len(further)} more rows" if further else ""
         yield Fault("schema", place.segment, name, f"{place}{more} (workload {name!r}): {reason}", refused)
     for path, table in contents.windows.items():
-        for index, columns in non_finite_rows(table).items():
+        for index, columns in _non_finite_rows(table).items():
             place, name = Place(path, contents.row_numbers[path][index]), table["workload_id"][index].as_py()
             sentence = f"{place} (workload {name!r}): no finite number in {', '.join(columns)}"
             yield Fault("non_finite", path, name, f"{sentence}; {without_row(contents, path, name)}")
+
+
+def _non_finite_rows(table: pa.Table) -> dict[int, list[str]]:
+    """Columns that hold no finite number, by the row's number in the table.
+
+    NaN in a column that may be empty means that the value is missing, as data frames write it.
+
+    Args:
+        table: Rows of `WINDOW_SCHEMA`.
+    """
+    found: dict[int, list[str]] = defaultdict(list)
+    for field in table.schema:
+        for index in _non_finite_in(table[field.name], field):
+            found[index].append(field.name)
+    return dict(sorted(found.items()))
+
+
+def _non_finite_in(column: pa.ChunkedArray, field: pa.Field) -> list[int]:
+    if field.name == "classes":
+        return [index for index, text in enumerate(column.to_pylist()) if any(word in text for word in _IN_JSON)]
+    if not pa.types.is_floating(field.type):
+        return []
+    values = column.to_numpy()  # an empty value becomes NaN
+    wrong = np.isinf(values) if field.nullable else ~np.isfinite(values)
+    indices: list[int] = np.flatnonzero(wrong).tolist()
+    return indices
 
 
 def _contradiction(row: Row, definition: Row | None) -> tuple[str, bool] | None:

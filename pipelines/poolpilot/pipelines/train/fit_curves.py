@@ -88,7 +88,7 @@ def _recorded(settings: FitCurvesSettings) -> list[ResponseCurve]:
     if not settings.stores:
         return []
     # Records are read with pyarrow, which the base installation lacks.
-    from poolpilot.pipelines.train.recorded_curves import recorded_curves
+    from poolpilot.pipelines.store.recorded_curves import recorded_curves
 
     return recorded_curves(settings.stores, settings.grid, older_timer=settings.older_timer)
 

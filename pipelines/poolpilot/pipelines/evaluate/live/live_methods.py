@@ -35,7 +35,7 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
-from poolpilot.pipelines.train.recorded_curves import recorded_curves
+from poolpilot.pipelines.store.recorded_curves import recorded_curves
 
 OpenMethod = Callable[[KnobSpace, Objective, int], Controller]
 """Makes the controller of a method for one server; the number is the seed of what it draws by itself."""
