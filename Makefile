@@ -112,10 +112,12 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rew
 	$(FULL)/bin/python benchmarks/knob_climb.py --live --json benchmarks/reports/knob_climb_live.json
 	$(FULL)/bin/python benchmarks/climbing_page.py
 
-bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and rewrite docs/mariadb.md (an hour; resumes)
+bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md (an hour)
 	@mkdir -p benchmarks/reports
-	$(FULL)/bin/poolpilot evaluate --server mariadb --json benchmarks/reports/mariadb.json
-	for part in default signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
+	$(FULL)/bin/python benchmarks/gain_bound.py --json benchmarks/reports/gain_bound.json --picture docs/images/gain_bound.png
+	$(FULL)/bin/python benchmarks/advice_walks.py --draws 400 --json benchmarks/reports/advice_walks.json
+	$(FULL)/bin/python benchmarks/rows_read.py
+	for part in signals cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
 
 bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/pool.md (70 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench

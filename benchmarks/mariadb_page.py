@@ -1,243 +1,127 @@
-"""Writes the tables and the plot of docs/mariadb.md from the reports that other commands leave.
+"""Writes the tables of docs/results-mariadb.md from the reports that other commands leave.
 
-How to run: `python benchmarks/mariadb_page.py` after `poolpilot evaluate --server mariadb --json
-benchmarks/reports/mariadb.json` and the other `mariadb_*.py`. Results to expect: the parts of the page between their
-markers are written anew; a part without its report stays as it is.
+How to run: `python benchmarks/mariadb_page.py` after the commands that the page names. Results to expect: the parts of
+the page between their markers are written anew; a part without its report stays as it is.
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from pages import percent, read_report, replaced, table
 
-from pages import percent, read_report, replaced
-from poolpilot.env.objective import regret
-from poolpilot.pipelines.evaluate.mariadb_cell import DEFAULT, LiveCell, core_of
-from poolpilot.pipelines.evaluate.mariadb_evaluation import ORACLE_AGAIN, LiveEvaluation
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import LIVE_METHOD_NAMES, WITHIN
+LITTLE = 0.5
+"""A bound below this share is of use to who asks whether to bother."""
 
-SHOWN_METHODS = ("default", "sbs", "static_16_3_10", "predicted", "refined", "cold", "nearest", "trees")
-PLOT = Path("docs/images/mariadb.png")
+ERRORS = 2.0
+SHOWN_CORES = ((4, 3, 10), (16, 3, 10))
+"""Configurations that the table of long statements shows; the report has all."""
 
-
-def difference(one: Mapping[str, float | None] | None) -> str:
-    """A paired difference in points with its interval."""
-    if one is None:
-        return ""
-    if one["low"] is None or one["high"] is None or one["mean_difference"] is None:
-        return f"{100 * (one['mean_difference'] or 0.0):+.1f}"
-    return f"{100 * one['mean_difference']:+.1f} ({100 * one['low']:+.1f} .. {100 * one['high']:+.1f})"
+PLACES = {"native": "embedded pool", "MariaDB": "test server", "suite": "MariaDB suite", "simulated": "simulated"}
 
 
-def evaluated(report: Mapping[str, Any]) -> LiveEvaluation:
-    """The cells of a report, which are judged anew: what else it holds has the intervals of the day it was made."""
-    return LiveEvaluation([LiveCell.from_dict(one) for one in report["cells"]])
+def bound_section(report: Mapping[str, Any]) -> str:
+    """How often sweeps gained more than the bound allows, and how often it says anything."""
+    rows = []
+    for name, workloads in report["workloads"].items():
+        bounds = [one.get("bound") for one in workloads]
+        exceeded = sum(is_exceeded(one) for one in workloads)
+        below = sum(bound is not None and math.expm1(bound) < LITTLE for bound in bounds)
+        rows.append((PLACES[name], *map(str, (len(workloads), exceeded, below, bounds.count(None)))))
+    return table(("records", "workloads", "exceeded", f"bound below {percent(LITTLE, 0)}", "no bound"), rows)
 
 
-def methods_section(report: dict[str, Any]) -> str:
-    """One row a method over all cells."""
-    lines = [
-        "| method | median | p90 | within 5 % | > 5 % below the default | constraints kept | to SBS, points "
-        "| to (16, 3, 10) | s to 95 % |",
-        "|" + "---|" * 9,
+def is_exceeded(workload: Mapping[str, Any]) -> bool:
+    """Whether a workload gained more than its bound allows, beyond two standard errors."""
+    bound = workload.get("bound")
+    return bound is not None and workload["gain"] - bound > ERRORS * workload["error"]
+
+
+def walks_section(report: Mapping[str, Any]) -> str:
+    """How often the default is left alone, and how far who follows the advice is led, by the load."""
+    rows = [
+        (
+            percent(row["share"], 0),
+            f"{row['left_alone']} of {row['draws']}",
+            str(row["walks"]),
+            str(row["most_steps"]),
+            str(row["come_back"]),
+        )
+        for row in report["rows"]
     ]
-    evaluation = evaluated(report)
-    paired = evaluation.as_dict()["paired"]
-    to_sbs, to_static = (paired[f"vs_{name}"] for name in ("sbs", "static_16_3_10"))
-    for name, row in report["methods"].items():
-        median_s = "-" if row["seconds_median"] is None else f"{row['seconds_median']:.1f}"
-        seconds = "" if row["arrived"] is None else f"{row['arrived']}, {median_s}"
-        lines.append(
-            f"| {LIVE_METHOD_NAMES.get(name, name)} | {percent(row['regret_median'])} | {percent(row['regret_p90'])} | "
-            f"{percent(row['within_5pct'], 0)} | {below_default(evaluation, name)} | {percent(row['feasible'], 0)} | "
-            f"{difference(to_sbs.get(name))} | {difference(to_static.get(name))} | {seconds} |"
-        )
-    return "\n".join(lines) + "\n"
+    heads = ("load, of what the default can give", "default left alone", "walks", "steps at most", "came back")
+    return table(heads, rows)
 
 
-def below_default(evaluation: LiveEvaluation, name: str) -> str:
-    """In how many cells a method's choice is worth over 5 % less than the default; the oracle again is none."""
-    if name == ORACLE_AGAIN:
-        return "-"
-    pairs = zip(evaluation.outcomes[name], evaluation.outcomes[DEFAULT], strict=True)
-    lost = [regret(outcome.value, default.value) for outcome, default in pairs]
-    return f"{sum(one > WITHIN for one in lost)} of {len(lost)}"
-
-
-def headroom_section(report: dict[str, Any]) -> str:
-    """Paired differences, split into cells with headroom and flat ones."""
-    names = {"headroom": "with headroom", "flat": "flat"}
-    paired = evaluated(report).as_dict()["paired"]
-    lines = ["| cells | method | to SBS, points | to (16, 3, 10), points |", "|---|---|---|---|"]
-    for suffix, words in names.items():
-        to_sbs, to_static = (paired.get(f"vs_{baseline}_{suffix}", {}) for baseline in ("sbs", "static_16_3_10"))
-        count = (
-            len(report["with_headroom"])
-            if suffix == "headroom"
-            else len(report["cells"]) - len(report["with_headroom"])
-        )
-        for method in ("predicted", "refined", "default", "cold"):
-            if method in to_sbs:
-                shown = f"{difference(to_sbs[method])} | {difference(to_static.get(method))}"
-                lines.append(f"| {words} ({count}) | {LIVE_METHOD_NAMES.get(method, method)} | {shown} |")
-    return "\n".join(lines) + "\n"
-
-
-def cells_section(report: dict[str, Any]) -> str:
-    """One row a cell: every method's tuple and what it loses."""
-    evaluation = evaluated(report)
-    shown = [LIVE_METHOD_NAMES.get(name, name) for name in SHOWN_METHODS]
-    lines = [
-        f"| workload | noise | oracle | {' | '.join(shown)} | no worse than the default |",
-        "|" + "---|" * (len(SHOWN_METHODS) + 4),
-    ]
-    for number, cell in enumerate(evaluation.cells):
-        losses = []
-        for name in SHOWN_METHODS:
-            outcome = evaluation.outcomes[name][number]
-            losses.append(f"{_tuple(cell.chosen[name])} {100 * outcome.regret:.0f} %")
-        judged = report["non_inferiority"][cell.workload]
-        verdict = (
-            "same tuple"
-            if judged["same"]
-            else f"{'yes' if judged['holm'] else 'not shown'} (p {judged['p_value']:.3f})"
-        )
-        noise = percent(report["noise"][cell.workload])
-        oracle = _tuple(cell.chosen["oracle"])
-        lines.append(f"| {cell.workload} | {noise} | {oracle} | {' | '.join(losses)} | {verdict} |")
-    return "\n".join(lines) + "\n"
-
-
-def signals_section(report: dict[str, Any]) -> str:
+def signals_section(report: Mapping[str, Any]) -> str:
     """How well the server's signals agree with the clients."""
-    lines = ["| quantity | windows | bias | median error | 90th percentile |", "|---|---|---|---|---|"]
-    for quantity, row in report["summary"].items():
-        shown = " | ".join(percent(row[key]) for key in ("bias", "error_median", "error_p90"))
-        lines.append(f"| {quantity} | {row['windows']:.0f} | {shown} |")
-    return "\n".join(lines) + "\n"
-
-
-def advice_section(rows: list[dict[str, Any]]) -> str:
-    """What is advised from several starts, and again."""
-    lines = [
-        "| workload | start | advised | loses to the best advised | asked again under it | loses then |",
-        "|" + "---|" * 6,
+    rows = [
+        (quantity, f"{row['windows']:.0f}", *(percent(row[key]) for key in ("bias", "error_median", "error_p90")))
+        for quantity, row in report["summary"].items()
     ]
-    for row in rows:
-        first, then = percent(row["loses"]), percent(row["again_loses"])
-        tuples = (tuple(row["advised"]), first, tuple(row["again"]), f"{then} ± {percent(row['error'])}")
-        lines.append(f"| {row['workload']} | {row['start']} | {' | '.join(map(str, tuples))} |")
-    return "\n".join(lines) + "\n"
+    return table(("quantity", "windows", "bias", "median error", "90th percentile"), rows)
 
 
-def default_section(report: dict[str, Any]) -> str:
-    """The longer comparison of prediction and default, one row a workload where they differ."""
-    lines = ["| workload | one_shot | gain in J | p of losing 5 % | no worse than the default |", "|" + "---|" * 5]
-    for workload, row in report["rows"].items():
-        verdict = "yes" if row["refuted"] else "not shown"
-        gain = f"{row['gain']:+.3f} ± {row['error']:.3f}"
-        lines.append(f"| {workload} | {_tuple(row['predicted'])} | {gain} | {row['p_value']:.4f} | {verdict} |")
-    return "\n".join(lines) + "\n"
+def rows_section(report: Mapping[str, Any]) -> str:
+    """What rows and clients say of the long class, over the default of the same server; first draws alone."""
+    rows = [
+        (
+            f"`{row['workload'].rsplit('-', 2)[0]}`",
+            f"{row['rows_per_statement']:,.0f}",
+            str(tuple(row["core"])),
+            f"x{row['short']:.1f}",
+            percent(row["by_class"], 0),
+            percent(row["by_rows"], 0),
+        )
+        for row in report["rows"]
+        if row["workload"].endswith("-0") and tuple(row["core"]) in SHOWN_CORES
+    ]
+    heads = ("workload", "rows a statement", "configuration", "short requests", "long ones, by clients", "by rows")
+    error = report["error"]
+    points = [f"{100 * error[key]:.1f}" for key in ("median", "greatest")]
+    apart = table(
+        ("windows with many rows a statement", "difference of the two shares, median points", "greatest"),
+        [(f"{error['windows']:.0f}", *points)],
+    )
+    return f"{table(heads, rows)}\n{apart}"
 
 
-def cost_section(report: dict[str, Any]) -> str:
+def handling_section(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A thread per connection against the pool."""
+    cells = [(str(row["connections"]), f"{row['ratio']:.2f}", percent(row["error"], 0)) for row in rows]
+    return table(("connections", "throughput, thread per connection over pool", "standard error"), cells)
+
+
+def cost_section(report: Mapping[str, Any]) -> str:
     """What watching costs."""
     shares = report["share_of_a_core_a_look_a_second"]
-    return (
-        f"One look a second takes {percent(shares['size_2'], 2)} of a core of the server at 2 groups and "
-        f"{percent(shares['size_128'], 2)} at 128. Cached point selects, watched over unwatched in {report['pairs']} "
-        f"interleaved pairs of half a second, a look in each: {report['ratio']:.3f} (95 % interval "
-        f"{report['low']:.3f} .. {report['high']:.3f}).\n"
+    interval = f"{report['ratio']:.3f} ({report['low']:.3f} .. {report['high']:.3f})"
+    rows = (
+        ("share of a processor, one reading a second, 2 groups", percent(shares["size_2"], 2)),
+        ("the same, 128 groups", percent(shares["size_128"], 2)),
+        (f"throughput, observed over unobserved, {report['pairs']} pairs (95 %)", interval),
     )
-
-
-def handling_section(rows: list[dict[str, Any]]) -> str:
-    """A thread per connection against the pool."""
-    lines = ["| connections | a thread per connection over the pool | standard error |", "|---|---|---|"]
-    lines += [f"| {row['connections']} | {row['ratio']:.2f} | {percent(row['error'], 0)} |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def rows_section(report: dict[str, Any]) -> str:
-    """What rows and clients say of the long class, over the default of the same server; first draws alone."""
-    lines = [
-        "| workload | rows a statement | configuration | short requests | long ones, by their clients | by rows read |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in report["rows"]:
-        if not row["workload"].endswith("-0"):
-            continue
-        size, oversubscribe, stall_limit_ms = row["core"]
-        lines.append(
-            f"| `{row['workload']}` | {row['rows_per_statement']:,.0f} | ({size}, {oversubscribe}, {stall_limit_ms}) "
-            f"| x{row['short']:.1f} | {percent(row['by_class'], 0)} | {percent(row['by_rows'], 0)} |"
-        )
-    error = report["error"]
-    said = (
-        f"Shown are first draws. Where statements read many rows, {error['windows']:.0f} windows: the two shares are "
-        f"{100 * error['median']:.1f} points apart in the median, {100 * error['greatest']:.1f} at most."
-    )
-    return "\n".join((*lines, "", said)) + "\n"
+    return table(("measure", "value"), rows)
 
 
 SECTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
-    "methods": ("mariadb.json", methods_section),
-    "headroom": ("mariadb.json", headroom_section),
-    "cells": ("mariadb.json", cells_section),
-    "default": ("mariadb_default.json", default_section),
+    "bound": ("gain_bound.json", bound_section),
+    "walks": ("advice_walks.json", walks_section),
     "signals": ("mariadb_signals.json", signals_section),
     "rows": ("rows_read.json", rows_section),
-    "advice": ("mariadb_advice.json", advice_section),
     "handling": ("mariadb_handling.json", handling_section),
     "cost": ("mariadb_cost.json", cost_section),
 }
 """Marker of a part to the report it is made of."""
 
 
-def draw(report: dict[str, Any], path: Path) -> None:
-    """The share of the oracle's goodput that default, (16, 3, 10) and prediction reach in every cell."""
-    from matplotlib.figure import Figure
-
-    cells = report["cells"]
-    figure = Figure(figsize=(9, 0.45 * len(cells) + 1.2), layout="constrained")
-    axes = figure.subplots()
-    methods = (
-        ("default", "tab:gray"),
-        ("static_16_3_10", "tab:orange"),
-        ("predicted", "tab:blue"),
-        ("refined", "tab:green"),
-    )
-    for offset, (name, colour) in enumerate(methods):
-        shares = [
-            np.mean(cell["goodputs"][cell["chosen"][name]]) / np.mean(cell["goodputs"][cell["chosen"]["oracle"]])
-            for cell in cells
-        ]
-        axes.barh(
-            np.arange(len(cells)) + 0.2 * offset - 0.3,
-            shares,
-            0.2,
-            color=colour,
-            label=LIVE_METHOD_NAMES.get(name, name),
-        )
-    axes.set_yticks(np.arange(len(cells)), [cell["workload"] for cell in cells])
-    axes.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
-    axes.invert_yaxis()
-    axes.set(xlabel="goodput as a share of the oracle's", xlim=(0, None))
-    axes.legend(fontsize="small")
-    figure.savefig(path, dpi=110)
-
-
-def _tuple(name: str) -> str:
-    return str(core_of(name)).replace(" ", "")
-
-
 def main() -> None:
-    """Writes the page and the plot."""
+    """Writes the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
-    parser.add_argument("--page", type=Path, default=Path("docs/mariadb.md"))
+    parser.add_argument("--page", type=Path, default=Path("docs/results-mariadb.md"))
     given = parser.parse_args()
     page = given.page.read_text()
     for name, (file, section) in SECTIONS.items():
@@ -245,9 +129,6 @@ def main() -> None:
         if report is not None:
             page = replaced(page, name, section(report))
     given.page.write_text(page)
-    evaluation = read_report(given.reports / "mariadb.json")
-    if evaluation is not None:
-        draw(evaluation, PLOT)
 
 
 if __name__ == "__main__":

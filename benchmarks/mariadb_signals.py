@@ -1,4 +1,4 @@
-"""How well what the server shows agrees with what its clients see: docs/mariadb.md's table of signals.
+"""How well what the server shows agrees with what its clients see: docs/results-mariadb.md's table of signals.
 
 Every workload runs on a fresh server under several tuples; the server's side of a window is compared with what the
 threads of sysbench measured in the same window. Only workloads whose requests are single statements can be compared

@@ -1,4 +1,4 @@
-"""Whether rows read tell what long statements are left where a server shows no classes: a table of docs/mariadb.md.
+"""Whether rows read tell what long statements are left where a server shows no classes: docs/results-mariadb.md.
 
     python benchmarks/rows_read.py [--json benchmarks/reports/rows_read.json]
 

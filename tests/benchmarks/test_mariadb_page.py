@@ -1,65 +1,62 @@
-"""Differences are judged anew by today's rule of intervals, whatever the report was made with."""
+"""What the tables of the results on MariaDB say of their reports."""
 
 from typing import Any
 
-import pytest
-
-from mariadb_page import headroom_section, methods_section
-from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell
-
-CHOSEN = {
-    "default": "2,3,500",
-    "sbs": "4,3,10",
-    "static_16_3_10": "16,3,10",
-    "predicted": "4,3,10",
-    "refined": "8,3,10",
-    "oracle": "8,3,10",
-}
-VALUES = {"2,3,500": 1.0, "4,3,10": 1.5, "16,3,10": 0.9, "8,3,10": 2.0}
+from mariadb_page import bound_section, cost_section, rows_section, walks_section
 
 
-def report(families: int) -> dict[str, Any]:
-    """So many families of two cells each, all with headroom, with an interval that was stored when it was made."""
-    cells = [
-        LiveCell(
-            workload=f"f{family}-{number}",
-            family=f"f{family}",
-            chosen=CHOSEN,
-            abstained=(),
-            values={core: (value + 0.01 * family, value - 0.01 * number) for core, value in VALUES.items()},
-            goodputs={core: (1.0, 1.0) for core in VALUES},
-            feasible=dict.fromkeys(VALUES, 1.0),
-            classes={core: {} for core in VALUES},
-            seconds={},
-            lost={},
-        ).as_dict()
-        for family in range(families)
-        for number in range(2)
+def cells_of(table: str) -> list[dict[str, str]]:
+    head, _, *rows = ([one.strip() for one in line.strip("|").split("|")] for line in table.splitlines() if line)
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_a_gain_within_two_errors_of_the_bound_is_not_beyond_it() -> None:
+    workloads = [
+        {"gain": 0.3, "error": 0.05, "bound": 0.1},
+        {"gain": 0.3, "error": 0.2, "bound": 0.1},
+        {"gain": 0.3, "error": 0.2, "bound": 0.9},
+        {"gain": 9.0, "error": 0.01},
     ]
-    row = dict.fromkeys(("regret_median", "regret_p90", "within_5pct", "feasible"), 0.0)
-    stored = {"mean_difference": -0.5, "low": -0.6, "high": -0.4}
-    return {
-        "cells": cells,
-        "methods": {name: {**row, "arrived": None, "seconds_median": None} for name in (*CHOSEN, "oracle_again")},
-        "with_headroom": [cell["workload"] for cell in cells],
-        "paired": {"vs_sbs_headroom": {"refined": stored}},
+    (row,) = cells_of(bound_section({"workloads": {"suite": workloads}}))
+    assert row == {
+        "records": "MariaDB suite",
+        "workloads": "4",
+        "exceeded": "1",
+        "bound below 50 %": "2",
+        "no bound": "1",
     }
 
 
-def cells_of(table: str, method: str) -> dict[str, str]:
-    head, _, *rows = ([one.strip() for one in line.strip("|").split("|")] for line in table.splitlines())
-    (found,) = [row for row in rows if method in row]
-    return dict(zip(head, found, strict=True))
+def test_walks_are_a_row_a_load() -> None:
+    of_load = {"share": 0.2, "draws": 80, "left_alone": 78, "walks": 160, "most_steps": 1, "come_back": 0}
+    (row,) = cells_of(walks_section({"rows": [of_load]}))
+    assert [row[name] for name in ("default left alone", "steps at most", "came back")] == ["78 of 80", "1", "0"]
 
 
-@pytest.mark.parametrize(("families", "has_interval"), [(2, False), (3, True)])
-def test_no_interval_from_two_families_though_the_report_has_one(families: int, has_interval: bool) -> None:
-    shown = cells_of(headroom_section(report(families)), "warm_start")["to SBS, points"]
-    assert shown.startswith("-39.")
-    assert ("(" in shown) == has_interval
+def measured(workload: str, core: list[int]) -> dict[str, Any]:
+    return {
+        "workload": workload,
+        "core": core,
+        "rows_per_statement": 6476.1,
+        "short": 50.13,
+        "by_class": 0.608,
+        "by_rows": 0.613,
+    }
 
 
-def test_methods_below_the_default_are_counted_but_halves_of_the_oracle_are_no_choice() -> None:
-    table, title = methods_section(report(2)), "> 5 % below the default"
-    assert [cells_of(table, name)[title] for name in ("static_16_3_10", "default")] == ["4 of 4", "0 of 4"]
-    assert cells_of(table, "oracle_again")[title] == "-"
+def test_long_statements_are_shown_of_first_draws_under_two_configurations() -> None:
+    rows = [
+        measured("scans_beside-29-0", [4, 3, 10]),
+        measured("scans_beside-29-0", [64, 3, 500]),
+        measured("scans_beside-29-1", [4, 3, 10]),
+    ]
+    error = {"windows": 40.0, "median": 0.005, "greatest": 0.067}
+    shown, _, apart = rows_section({"rows": rows, "error": error}).partition("\n\n")
+    assert [row["workload"] for row in cells_of(shown)] == ["`scans_beside`"]
+    assert [row["greatest"] for row in cells_of(apart)] == ["6.7"]
+
+
+def test_cost_has_the_interval_of_the_ratio() -> None:
+    shares = {"size_2": 0.0006, "size_128": 0.0008}
+    report = {"share_of_a_core_a_look_a_second": shares, "ratio": 1.0, "low": 0.98, "high": 1.02, "pairs": 200}
+    assert [row["value"] for row in cells_of(cost_section(report))] == ["0.06 %", "0.08 %", "1.000 (0.980 .. 1.020)"]

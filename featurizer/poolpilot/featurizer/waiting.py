@@ -11,7 +11,7 @@ Nothing else. Both are numbers of connections, by Little's law: requests a secon
 Of N connections a share f = W/N waits. Were all of them alike, no configuration would give more than 1 / (1 - f) times
 the completions. They are not: who sends short requests beside long ones waits more than others, and completes more once
 it does not. So f counts with its square, 1 / (1 - f - f^2), which one of 440 recorded sweeps exceeds beyond two
-standard errors (docs/evaluation.md).
+standard errors (docs/results-mariadb.md).
 """
 
 import math

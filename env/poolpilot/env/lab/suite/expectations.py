@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from poolpilot.env.lab.suite.expectation import Expectation
 
-MEASURED = "measured on MariaDB 10.11.19, two cores (docs/mariadb.md, references)"
+MEASURED = "measured on MariaDB 10.11.19, two cores (docs/references.md)"
 POOL = "sql/threadpool_generic.cc: one active thread stops its group until the timer finds it stalled"
 BELOW = "a closed system with pauses below saturation has the throughput of its clients"
 TOLD = "the server tells the pool (thd_wait_begin), which lets another thread run at once"
@@ -72,7 +72,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
         "change",
         "row locks of two warehouses, which every payment and every order wants",
         "fewer groups let fewer transactions collide",
-        "payments on 4 warehouses gained 17 % from one group where it was measured (docs/mariadb.md)",
+        "payments on 4 warehouses gained 17 % from one group where it was measured",
         pool_size="down",
     ),
     "orders_20": Expectation(
@@ -169,7 +169,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
         "processor time and the pool's own switches",
         "no pool is best at 4 connections a processor: a thread per connection completes 13 to 23 % more, which "
         "needs a restart; among tuples there is nothing to gain",
-        "docs/mariadb.md, Where no pool is best",
+        "docs/results-mariadb.md, a thread per connection",
     ),
     "shifting": Expectation(
         "change",
