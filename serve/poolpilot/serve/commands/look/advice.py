@@ -26,7 +26,8 @@ SATURATED = 0.5
 """Share of the connections in the system from which on the server, not its clients, sets the pace."""
 
 FEW_CONNECTIONS_PER_CPU = 4.0
-"""Up to so many connections a processor a thread per connection was at least as fast as any pool (docs/results-mariadb.md)."""
+"""Up to so many connections a processor a thread per connection was at least as fast as the pool
+(docs/results-mariadb.md)."""
 
 REASONS = {
     "waits_sleep_per_request": "sleeps or user locks",
