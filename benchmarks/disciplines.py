@@ -4,7 +4,7 @@ How to run: `python benchmarks/disciplines.py [--json benchmarks/reports/discipl
 same numbers every time). Three parts: shares of requests or of time by weight, of classes that never run out of
 requests; the longest stay of a patient request beside the bound of its discipline; the order of random requests beside
 oracles that say the rule again. Results to expect: every share within 2 points of its weight, every stay within its
-bound, every sequence as its oracle says. `benchmarks/pool_page.py` writes the tables of docs/pool.md.
+bound, every sequence as its oracle says. `benchmarks/pool_page.py` writes the tables of docs/results-pool.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The part of docs/pool.md about disciplines: `benchmarks/disciplines.py`'s report, and the shares that were live."""
+"""The part of docs/results-pool.md about disciplines: what `benchmarks/disciplines.py` left, and live shares."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def disciplines_section(cells: Sequence[Row], report: Mapping[str, Any]) -> str:
             "",
             *bound_lines(report["bounds"]),
             "",
-            *order_lines(report["orders"]),
+            order_line(report["orders"]),
             "",
         ]
     )
@@ -39,42 +39,32 @@ def live_shares(cells: Sequence[Row]) -> dict[str, dict[str, Interval]]:
 
 
 def share_lines(cells: Sequence[Row], simulated: Sequence[Row]) -> list[str]:
-    """What each class had, and the farthest bound of an interval from its weight."""
+    """The farthest that a bound of an interval is from its weight, of all plans of a discipline."""
     live = live_shares(cells)
     plans = {plan.name: plan for plan in LIVE_PLANS}
-    lines = [
-        "| discipline | shares of | weights | simulated shares | farthest bound, points | live shares "
-        "| farthest bound, points |",
-        "|---" * 7 + "|",
-    ]
-    for row in simulated:
-        there = live.get(row["plan"])
-        shares = " : ".join(f"{one['mean']:.2%}" for one in row["shares"].values())
-        seen = "" if there is None else " : ".join(f"{one.mean:.2%}" for one in there.values())
-        off = "" if there is None else f"{farthest(plans[row['plan']], there):.2f}"
-        weights = " : ".join(f"{weight:.3g}" for weight in row["weights"])
-        lines.append(
-            f"| {row['discipline']} | {row['of']} | {weights} | {shares} | {row['points_off']:.2f} | {seen} | {off} |"
-        )
+    lines = ["| discipline | shares of | plans | points off, simulated | points off, live |", "|---" * 5 + "|"]
+    for discipline, of in dict.fromkeys((row["discipline"], row["of"]) for row in simulated):
+        rows = [row for row in simulated if (row["discipline"], row["of"]) == (discipline, of)]
+        there = [farthest(plans[row["plan"]], live[row["plan"]]) for row in rows if row["plan"] in live]
+        worst = f"{max(there):.2f}" if there else "-"
+        lines.append(f"| {discipline} | {of} | {len(rows)} | {max(row['points_off'] for row in rows):.2f} | {worst} |")
     return lines
 
 
 def bound_lines(rows: Sequence[Row]) -> list[str]:
-    """The longest stay of each discipline beside its bound."""
-    lines = [
-        "| discipline | a patient request stays at most for | bound, ms | longest, ms | requests |",
-        "|---" * 5 + "|",
-    ]
+    """The longest stay of each discipline beside its bound, with two queues."""
+    lines = ["| discipline | bound, ms | longest stay, ms |", "|---" * 3 + "|"]
+    bounded: dict[str, Row] = {}
     for row in rows:
-        bound = "none" if row["bound_ms"] is None else f"{row['bound_ms']:.1f}"
-        longest = f"{row['longest_ms']:.1f}" if row["requests"] else "never served"
-        lines.append(f"| {row['discipline']} | {row['promise']} | {bound} | {longest} | {row['requests']:,} |")
-    return lines
+        if row["bound_ms"] is not None:
+            bounded.setdefault(row["discipline"], row)
+    lines += [f"| {name} | {row['bound_ms']:.1f} | {row['longest_ms']:.1f} |" for name, row in bounded.items()]
+    starving = ", ".join(f"`{row['discipline']}`" for row in rows if row["bound_ms"] is None)
+    return [*lines, "", f"No bound: {starving} (where a weight is 0). A low class may starve there."]
 
 
-def order_lines(rows: Sequence[Row]) -> list[str]:
+def order_line(rows: Sequence[Row]) -> str:
     """How many sequences came out as the rule says."""
-    lines = ["| discipline | order | sequences | as the rule says |", "|---" * 4 + "|"]
-    return lines + [
-        f"| {row['discipline']} | {row['promise']} | {row['sequences']:,} | {row['alike']:,} |" for row in rows
-    ]
+    alike, all_of_them = (sum(row[key] for row in rows) for key in ("alike", "sequences"))
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(row["discipline"] for row in rows))
+    return f"The order of {names} is as the rule says in {alike:,} of {all_of_them:,} random sequences."

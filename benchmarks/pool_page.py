@@ -1,9 +1,9 @@
-"""Writes the tables and the picture of docs/pool.md from what `poolpilot bench pool --json` and `soak.py --json` left.
+"""Writes tables and a picture of docs/results-pool.md from what `poolpilot bench pool` and `soak.py` left.
 
 How to run: `make bench-pool`, or `python benchmarks/pool_page.py [--report benchmarks/reports/pool.json]
-[--soak benchmarks/reports/soak.json] [--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to
-expect: the parts of the page between their markers are written anew; a part that was not measured stays as it is.
-Simulated figures come from benchmarks/throttling.py and benchmarks/disciplines.py.
+[--soak benchmarks/reports/soak.json] [--page docs/results-pool.md] [--picture docs/images/handlers.png]` after it.
+Results to expect: the parts of the page between their markers are written anew; a part that was not measured stays as
+it is. Simulated figures come from benchmarks/throttling.py and benchmarks/disciplines.py.
 """
 
 import argparse
@@ -23,8 +23,10 @@ from throttling_section import draw_throttling, throttling_section
 
 Row = dict[str, Any]
 COLOURS = {"per_connection": "#2c3e50", "pool": "#2980b9", "hybrid": "#c0392b"}
-MANY = 1024
-"""Connections from which on memory is told of one: below, the server's own memory drowns it."""
+SHOWN = (16, 1024, 16_384)
+"""Connections that the table shows; the picture has all."""
+SERVERS_AT = 256
+"""Connections at which servers are compared by a request for nothing."""
 
 
 def value(row: Row, name: str, measure: str, form: str = ",.0f", scale: float = 1.0) -> str:
@@ -46,24 +48,16 @@ def place(row: Row) -> tuple[str, int]:
 
 
 def handlers_section(rows: Sequence[Row]) -> str:
-    """Throughput, 99th percentile and memory of each handler, and hybrid beside the better of the other two."""
+    """Throughput of each handler, and hybrid beside the better of the other two."""
     lines = [
-        "| request | connections | requests/s: per_connection | pool | hybrid | hybrid over the better (95 %) "
-        "| p99 ms: per_connection | pool | hybrid | KiB a connection: per_connection | pool | hybrid |",
-        "|---" * 12 + "|",
+        "| request | connections | per_connection, requests/s | pool | hybrid | hybrid over the better (95 %) |",
+        "|---" * 6 + "|",
     ]
     for row in rows:
         work, connections = place(row)
-        memory = [
-            value(row, one, "bytes_a_connection", ".1f", 1 / 1024) if connections >= MANY else "" for one in HANDLERS
-        ]
-        cells = [
-            *(value(row, one, "throughput_per_s") for one in HANDLERS),
-            ratio(row, "hybrid"),
-            *(value(row, one, "p99_ms", ".2f") for one in HANDLERS),
-            *memory,
-        ]
-        lines.append(f"| {work} | {connections:,} | " + " | ".join(cells) + " |")
+        if connections in SHOWN:
+            cells = [*(value(row, one, "throughput_per_s") for one in HANDLERS), ratio(row, "hybrid")]
+            lines.append(f"| {work} | {connections:,} | " + " | ".join(cells) + " |")
     lines += [
         "",
         kept_of_peak(rows),
@@ -90,49 +84,22 @@ def refusals(rows: Sequence[Row]) -> list[str]:
     return [f"\nNot measured: {name}, {row['cell']}: {why}" for row in rows for name, why in row["refused"].items()]
 
 
-def reconnect_section(rows: Sequence[Row]) -> str:
-    """Reconnecting clients with the short cut and without."""
-    lines = ["| clients | handler | requests/s by a read | at once | at once over by a read (95 %) |", "|---" * 5 + "|"]
-    for row in rows:
-        for handler in HANDLERS:
-            slow, fast = f"{handler}, by a read", f"{handler}, at once"
-            rates = [value(row, name, "throughput_per_s") for name in (slow, fast)]
-            lines.append(f"| {place(row)[1]} | {handler} | {rates[0]} | {rates[1]} | {ratio(row, fast)} |")
-    return "\n".join(lines) + "\n"
-
-
 def null_section(rows: Sequence[Row]) -> str:
     """What a request for nothing costs each server."""
     lines = [
-        "| connections | server | requests/s | of its processor | requests a CPU second | over the echo loop (95 %) "
-        "| system calls a request | context switches a request |",
-        "|---" * 8 + "|",
+        "| server | requests a CPU second | over the echo loop (95 %) | system calls a request |",
+        "|---" * 4 + "|",
     ]
-    for row in rows:
+    shown = [row for row in rows if int(row["cell"].split()[0]) == SERVERS_AT]
+    for row in shown:
         for name in row["contenders"]:
             cells = [
-                value(row, name, "throughput_per_s"),
-                value(row, name, "busy_cpus", ".0%"),
                 value(row, name, "requests_per_cpu_s"),
                 ratio(row, name),
                 value(row, name, "system_calls_a_request", ".2f"),
-                value(row, name, "switches_a_request", ".3f"),
             ]
-            lines.append(f"| {row['cell'].split()[0]} | {name} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, *refusals(rows)]) + "\n"
-
-
-def known_section(rows: Sequence[Row]) -> str:
-    """What each way to know a class costs and gets wrong."""
-    lines = [
-        "| connections send | class known by | requests a CPU second over not asked (95 %) | of the wrong class |",
-        "|---" * 4 + "|",
-    ]
-    for row in rows:
-        for name in row["contenders"]:
-            wrong = value(row, name, "misplaced_share", ".2%")
-            lines.append(f"| {row['cell']} | {name} | {ratio(row, name)} | {wrong} |")
-    return "\n".join(lines) + "\n"
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, *refusals(shown)]) + "\n"
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
@@ -162,9 +129,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
 SECTIONS: dict[str, Callable[[Sequence[Row]], str]] = {
     "handlers": handlers_section,
-    "reconnect": reconnect_section,
     "null": null_section,
-    "known": known_section,
 }
 
 
@@ -183,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("benchmarks/reports/pool.json"))
     parser.add_argument("--soak", type=Path, default=Path("benchmarks/reports/soak.json"))
-    parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
+    parser.add_argument("--page", type=Path, default=Path("docs/results-pool.md"))
     parser.add_argument("--picture", type=Path, default=Path("docs/images/handlers.png"))
     arguments = parser.parse_args()
     pool = read_report(arguments.report)

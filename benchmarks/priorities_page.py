@@ -1,20 +1,20 @@
-"""Writes the parts of docs/pool.md on priorities and overload, and their pictures.
+"""Writes the parts of docs/results-pool.md on priorities and overload, and their picture.
 
-How to run: `python benchmarks/priorities_page.py [--reports benchmarks/reports] [--page docs/pool.md] [--images
-docs/images]` after `priorities_source.py`, `priorities_twin.py`, `priorities_short.py` and `overload.py` (`--json
-benchmarks/reports/NAME.json` each), and `poolpilot bench pool --json benchmarks/reports/pool.json` for the live parts.
+How to run: `python benchmarks/priorities_page.py [--reports benchmarks/reports] [--page docs/results-pool.md]
+[--images docs/images]` after `priorities_source.py`, `priorities_twin.py`, `priorities_short.py` and `overload.py`
+(`--json benchmarks/reports/NAME.json` each), and `poolpilot bench pool` for the live parts (`pool.json`).
 Results to expect: the parts of the page between their markers are written anew; a part without a file stays as it is.
 """
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pages import read_report, replaced
-from poolpilot.pipelines.bench.parts.priorities import MIXES, ORIGINAL, weight_name
+from poolpilot.pipelines.bench.parts.priorities import MIXES, weight_name
 from poolpilot.pipelines.bench.parts.source_mixes import FIGURES, TOLD, Told
-from priorities_picture import draw_live, draw_source
+from priorities_picture import draw_live
 
 Found = Mapping[str, Any]
 WITHIN = 0.15
@@ -30,46 +30,15 @@ def interval(found: Mapping[str, float], form: str = ".2f") -> str:
     return mean if "nan" in (low, high) else f"{mean} ({low} .. {high})"
 
 
-def told_line(row: Found, used: str) -> str:
-    """One number of Trub's text beside the simulated one."""
-    form = ".2f" if row["over_original"] else ",.0f"
-    place = ORIGINAL if row["weight"] is None else f"{row['weight']:g}"
-    verdict = "yes" if abs(row["error"]) <= WITHIN else "**no**"
-    unit = " x original" if row["over_original"] else "/s"
-    return (
-        f"| {row['figure']} | {place} | {row['class']} | {format(row['source'], form)}{unit} ({row['words']}) | "
-        f"{interval(row['simulated'], form)} | {row['error']:+.1%} | {used} | {verdict} |"
-    )
-
-
 def source_section(report: Found) -> str:
-    """All numbers of Trub's text beside the simulated ones."""
-    lines = [
-        "| figure | weight | class | Trub's text | simulated (95 %) | error | | within 15 % |",
-        "|---" * 8 + "|",
-        *(told_line(row, "fitted" if row["fitted"] else "predicted") for row in report["told"]),
-        *(told_line(row, "fitted, with rows") for row in report["explained"]["told"]),
-        "",
-        f"Both classes of figure 6 together at 0.8: {NOT_LOWER.words} in the text, simulated {total_kept(report):.3f} "
-        "of the original pool's.",
-        "",
-        f"Fitted: {report['cpus']} processors (of {', '.join(report['distances'])}); microseconds of a processor for a "
-        + ", ".join(
-            f"{name.replace('_us', '').replace('_', ' ')} {value:,.1f}" for name, value in report["costs"].items()
+    """The numbers of Trub's text that nothing was fitted to beside the simulated ones, all over the original pool."""
+    lines = ["| figure | weight | class | Trub's text | simulated | error |", "|---" * 6 + "|"]
+    for row in (one for one in report["told"] if not one["fitted"]):
+        lines.append(
+            f"| {row['figure']} | {row['weight']:g} | {row['class']} | {row['source']:.2f} "
+            f"| {row['simulated']['mean']:.2f} | {row['error']:+.1%} |"
         )
-        + f"; with rows, each held for {report['explained']['rows']['hold_us']:,.0f} us and dearer by "
-        f"{report['explained']['rows']['waiter_cost_us']:,.1f} us for each who waits for it.",
-        "",
-        "![Trub's figures 6 to 8, simulated](images/priorities_source.png)",
-    ]
     return "\n".join(lines) + "\n"
-
-
-def total_kept(report: Found) -> float:
-    """What figure 6 gives in all where the text says that it is not lower."""
-    rows = report["figures"][str(NOT_LOWER.figure)]["rows"]
-    kept: float = rows[f"{NOT_LOWER.weight:.1f}"]["total"]["mean"] / rows[ORIGINAL]["total"]["mean"]
-    return kept
 
 
 def ratio_of(cell: Found | None, one: Told) -> Mapping[str, float] | None:
@@ -106,19 +75,19 @@ def mixes_section(twin: Found, live: Found | None) -> str:
     """Class by class at the weights that Trub speaks of: his text, live, simulated, all over the original pool."""
     simulated = by_name(twin["cells"])
     measured = by_name(live["cells"]) if live else {}
-    lines = [
-        "| mix | weight | class | Trub | live (95 %) | sign | simulated (95 %) | sign |",
-        "|---" * 8 + "|",
-    ]
+    lines = ["| figure | weight | class | Trub | live (95 %) | sign | simulated |", "|---" * 7 + "|"]
     for one in (*TOLD, NOT_LOWER):
         if one.weight is None:
             continue
         mix = " + ".join(FIGURES[one.figure])
         of = "both" if one.of == "total" else FIGURES[one.figure][one.of == "second"]
-        cells = [ratio_of(found.get(mix), one) for found in (measured, simulated)]
+        there, modelled = (ratio_of(found.get(mix), one) for found in (measured, simulated))
         source = as_ratio(one)
-        shown = [item for cell in cells for item in ("-" if cell is None else interval(cell), sign(source, cell))]
-        lines.append(f"| {mix} | {one.weight:g} | {of} | {source:.2f} | " + " | ".join(shown) + " |")
+        shown = "-" if there is None else interval(there)
+        expected = "-" if modelled is None else f"{modelled['mean']:.2f}"
+        lines.append(
+            f"| {one.figure} | {one.weight:g} | {of} | {source:.2f} | {shown} | {sign(source, there)} | {expected} |"
+        )
     lines += ["", "![Throughput by weight, live and simulated](images/priorities.png)"]
     return "\n".join(lines) + "\n"
 
@@ -129,69 +98,52 @@ def by_name(cells: Sequence[Found]) -> dict[str, Found]:
 
 
 def short_section(report: Found) -> str:
-    """The four arrangements of each family."""
+    """The arrangements of each family beside the default."""
     lines = [
-        "| family | arrangement | short in time | short p99 over default (95 %) | short in time a second "
-        "| long over default (95 %) | e^J over default (95 %) |",
-        "|---" * 7 + "|",
+        "| family | arrangement | short in time | short p99 over default | long over default | e^J over default |",
+        "|---" * 6 + "|",
     ]
-    for family, found in report["families"].items():
-        for name, row in found["rows"].items():
-            lines.append(
-                f"| {family} | {name} | {row['short_in_time']['mean']:.0%} | {interval(row['short_p99'])} | "
-                f"{row['short_goodput_per_s']:,.0f} | {interval(row['long_throughput'])} | {interval(row['worth'])} |"
-            )
-    chosen = [
-        f"{family}: " + ", ".join(f"{name} {count}" for name, count in found["choices"][BEST_DISCIPLINE].items())
-        for family, found in report["families"].items()
-    ]
-    count = report["workloads"]
-    lines += ["", f"Best discipline at the default tuple, of {count} workloads each: {'; '.join(chosen)}."]
+    for family in SHORT_FAMILIES:
+        for name, row in report["families"][family]["rows"].items():
+            if name != DEFAULT:
+                over = (f"{row[key]['mean']:.2f}" for key in ("short_p99", "long_throughput", "worth"))
+                lines.append(f"| {family} | {name} | {row['short_in_time']['mean']:.0%} | " + " | ".join(over) + " |")
     return "\n".join(lines) + "\n"
 
 
-BEST_DISCIPLINE = "default tuple, best discipline"
+DEFAULT = "default tuple, FIFO"
+SHORT_FAMILIES = ("short_beside_long", "short_beside_silent_long")
+"""Families of the table; on the third, of drawn machines, intervals are wider than what lies between arrangements."""
+ARRANGEMENTS = ("nothing", "priorities", "size", "all three", "all three, high exempt, low refused")
+"""Contenders of the overload that the table shows; the report has more."""
 
 
-def overload_section(rows: Mapping[str, Found], kept: Callable[[str], Mapping[str, float] | None]) -> str:
-    """What each contender leaves of the goodput, and how busy the processor is."""
+def overload_section(report: Found, live: Found | None) -> str:
+    """What each contender leaves of the goodput of both classes, live and simulated."""
     lines = [
-        "| pool | high keeps (95 %) | high p99 ms | low in time/s | low answered/s | low p99 ms | processor busy |",
-        "|---" * 7 + "|",
+        "| pool | live: high keeps | low in time/s | simulated: high keeps | low in time/s |",
+        "|---" * 5 + "|",
     ]
-    for name, row in rows.items():
-        ratio = kept(name)
-        cells = [
-            "0" if ratio is None else interval(ratio, ".3f"),
-            format(row["high_p99_ms"]["mean"], ",.1f"),
-            format(row["low_goodput_per_s"]["mean"], ",.0f"),
-            format(row["low_throughput_per_s"]["mean"], ",.0f"),
-            format(row["low_p99_ms"]["mean"], ",.0f"),
-            format(row["busy_cpus"]["mean"], ".1%"),
-        ]
+    for name in ARRANGEMENTS:
+        simulated = (report["rows"][name], report["rows"][name].get("high_kept"))
+        measured = ({}, None) if live is None else (live["contenders"][name], live["ratios"].get(name))
+        cells = [cell for found in (measured, simulated) for cell in kept_cells(*found)]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    capacities = [row["capacity_per_s"]["mean"] for row in rows.values()]
-    lines += ["", f"Capacity {sum(capacities) / len(capacities):,.0f} requests a second."]
     return "\n".join(lines) + "\n"
 
 
-def simulated_overload(report: Found) -> str:
-    """The overload in virtual time."""
-    return overload_section(report["rows"], lambda name: report["rows"][name].get("high_kept"))
-
-
-def live_overload(cell: Found) -> str:
-    """The overload of the live pool; who is compared with keeps all."""
-    whole = {"mean": 1.0, "low": 1.0, "high": 1.0}
-    first = next(iter(cell["contenders"]))
-    return overload_section(cell["contenders"], lambda name: whole if name == first else cell["ratios"].get(name))
+def kept_cells(row: Found, kept: Found | None) -> tuple[str, str]:
+    """What the urgent class keeps of its goodput without overload, and what the other one gets in time."""
+    if not row:
+        return "-", "-"
+    return "0" if kept is None else f"{kept['mean']:.3f}", format(row["low_goodput_per_s"]["mean"], ",.0f")
 
 
 def main() -> None:
     """Writes every part whose report there is anew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
-    parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
+    parser.add_argument("--page", type=Path, default=Path("docs/results-pool.md"))
     parser.add_argument("--images", type=Path, default=Path("docs/images"))
     arguments = parser.parse_args()
     page = arguments.page.read_text()
@@ -201,16 +153,14 @@ def main() -> None:
     live = {"cells": cells} if by_name(cells) else None
     if source:
         page = replaced(page, "priorities_source", source_section(source))
-        draw_source(source, arguments.images / "priorities_source.png")
     if twin:
         page = replaced(page, "priorities", mixes_section(twin, live))
         draw_live(by_name(twin["cells"]), by_name(cells), arguments.images / "priorities.png")
     if short:
         page = replaced(page, "short_beside_long", short_section(short))
     if overload:
-        page = replaced(page, "overload_simulated", simulated_overload(overload))
-    for cell in (one for one in cells if one["part"] == "overload"):
-        page = replaced(page, "overload", live_overload(cell))
+        measured = next((one for one in cells if one["part"] == "overload"), None)
+        page = replaced(page, "overload", overload_section(overload, measured))
     arguments.page.write_text(page)
 
 

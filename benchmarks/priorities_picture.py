@@ -1,4 +1,4 @@
-"""Pictures of throughput over the weight of a class, after Trub's figures 6 to 8 (Trub (priorities))."""
+"""A picture of throughput over the weight of a class, after Trub's figures 6 to 8 (Trub (priorities))."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from poolpilot.pipelines.bench.parts.priorities import MIXES, ORIGINAL, WEIGHTS, weight_name
-from poolpilot.pipelines.bench.parts.source_mixes import TOLD
 
 COLOURS = {"first": "#2980b9", "second": "#c0392b", "total": "#2c3e50"}
 Interval = Mapping[str, float]
@@ -24,33 +23,6 @@ def curve(axes: Axes, of: str, label: str, points: Sequence[Interval], style: st
 def level(axes: Axes, of: str, value: float, label: str, style: str) -> None:
     """A constant, as Trub draws what has no weight."""
     axes.axhline(value / 1e3, color=COLOURS[of], linestyle=style, linewidth=0.9, label=label)
-
-
-def draw_source(report: Mapping[str, Any], path: Path) -> None:
-    """Trub's figures 6 to 8, simulated, with the numbers of its text."""
-    figure = Figure(figsize=(13.0, 4.6), layout="constrained")
-    for column, (number, found) in enumerate(report["figures"].items()):
-        axes = figure.add_subplot(1, len(report["figures"]), 1 + column)
-        names = dict(zip(("first", "second", "total"), (*found["classes"], "both"), strict=True))
-        for of, name in names.items():
-            curve(axes, of, name, [found["rows"][f"{weight:.1f}"][of] for weight in WEIGHTS])
-            level(axes, of, found["rows"][ORIGINAL][of]["mean"], f"{name}, original", "--")
-            if of != "total":
-                level(axes, of, report["alone"][name]["mean"], f"{name} alone", ":")
-        if number == "7":
-            rows = report["explained"]["figure"]
-            for of, name in names.items():
-                curve(axes, of, f"{name}, rows", [rows[f"{weight:.1f}"][of] for weight in WEIGHTS], "-.")
-        for one in TOLD:
-            if str(one.figure) == number and one.weight is not None:
-                scale = found["rows"][ORIGINAL][one.of]["mean"] if one.over_original else 1.0
-                axes.plot(one.weight, one.value * scale / 1e3, "*", color=COLOURS[one.of], markersize=11)
-        axes.set_title(f"figure {number}: {' + '.join(found['classes'])}", fontsize="medium")
-        axes.set_xlabel(f"weight of {found['classes'][1]}")
-        axes.set_ylabel("thousand statements a second" if column == 0 else "")
-        axes.set_ylim(bottom=0.0)
-        axes.legend(fontsize="x-small", ncols=2)
-    save(figure, path)
 
 
 def draw_live(simulated: Mapping[str, Any], live: Mapping[str, Any], path: Path) -> None:

@@ -2,7 +2,7 @@
 
 How to run: `python benchmarks/throttling.py [--json benchmarks/reports/throttling.json] [--seeds 5]` (minutes; the same
 numbers every time). `poolpilot bench pool --parts throttling` measures the first part live; `benchmarks/pool_page.py`
-puts both on docs/pool.md.
+puts both on docs/results-pool.md.
 
 The first part is the live benchmark's load on the calibrated machine: 16 to 2,048 connections that all want one latch,
 whose holder pays for every waiter, with one limit for all of them and without. Results to expect: with the limit

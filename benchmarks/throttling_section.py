@@ -1,4 +1,4 @@
-"""The part of docs/pool.md about throttling, with its picture: live cells beside what benchmarks/throttling.py left."""
+"""The part of docs/results-pool.md about throttling, with its picture: live, and what throttling.py left."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,8 @@ from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED
 
 Row = dict[str, Any]
 CONTENDERS = (ALONE, LIMITED)
+SHOWN = (16, 128, 512, 2048)
+"""Connections that the table shows; the picture has all."""
 COLOURS = {ALONE: "#c0392b", LIMITED: "#2980b9"}
 
 
@@ -32,53 +34,39 @@ def mean(measures: Mapping[str, Any], name: str, form: str) -> str:
     return "-" if found is None or math.isnan(found["mean"]) else format(found["mean"], form)
 
 
-def percents(interval: Mapping[str, float] | None, less: float = 0.0) -> str:
-    """A ratio with its interval in per cent; a dash where there is none."""
-    if interval is None:
-        return "-"
-    low, high = interval["low"] - less, interval["high"] - less
-    return f"{interval['mean'] - less:.1%} ({low:.1%} .. {high:.1%})"
-
-
 def throttling_section(cells: Sequence[Row], report: Mapping[str, Any]) -> str:
-    """Throughput and 99th percentile with the limit and without, live and simulated, then those of Wang (book)."""
+    """Throughput and 99th percentile with the limit and without, live, and what is kept of the peak."""
     live = by_connections(cells)
     simulated = {row["connections"]: row["contenders"] for row in report["convoy"]}
     return "\n".join(
         [
-            *convoy_lines(live, simulated),
+            *convoy_lines(live),
             "",
             kept(live, simulated),
             "",
             "![Throughput and 99th percentile by connections](images/throttling.png)",
             "",
-            *crowd_lines(report),
-            "",
         ]
     )
 
 
-def convoy_lines(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> list[str]:
+def convoy_lines(live: Mapping[int, Any]) -> list[str]:
     """The table of the convoy."""
     lines = [
-        "| connections | live requests/s: alone | limit | limit of the peak (95 %) | live p99 ms: alone | limit "
-        "| simulated requests/s: alone | limit | limit of the peak (95 %) | simulated p99 ms: alone | limit |",
-        "|---" * 11 + "|",
+        "| connections | requests/s without a limit | with | p99 ms without | with |",
+        "|---" * 5 + "|",
     ]
-    for connections in sorted({*live, *simulated}):
-        cells = [f"{connections:,}"]
-        for found in (live.get(connections, {}), simulated.get(connections, {})):
-            rows = [found.get(name, {}) for name in CONTENDERS]
-            cells += [mean(row, "throughput_per_s", ",.0f") for row in rows]
-            cells += [percents(rows[1].get("of_peak"))]
-            cells += [mean(row, "p99_ms", ",.1f") for row in rows]
-        lines.append("| " + " | ".join(cells) + " |")
+    for connections in SHOWN:
+        rows = [live.get(connections, {}).get(name, {}) for name in CONTENDERS]
+        cells = [mean(row, "throughput_per_s", ",.0f") for row in rows]
+        cells += [mean(row, "p99_ms", ",.0f") for row in rows]
+        lines.append(f"| {connections:,} | " + " | ".join(cells) + " |")
     return lines
 
 
 def kept(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> str:
     """The least that each contender keeps of the peak, and where."""
-    told = []
+    shown = []
     for where, found in (("live", live), ("simulated", simulated)):
         for name in CONTENDERS:
             shares = {
@@ -88,26 +76,8 @@ def kept(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> str:
             }
             if shares:
                 worst = min(shares, key=lambda connections: shares[connections])
-                told.append(f"{where} {name} {shares[worst]:.1%} at {worst:,}")
-    return f"Least that is kept of the peak: {', '.join(told)}."
-
-
-def crowd_lines(report: Mapping[str, Any]) -> list[str]:
-    """The shape of Wang (book): the curve of the fit to 8,000 connections, and what each fit says."""
-    lines = ["| connections | pool alone, requests/s | limit of 256 | gain |", "|---" * 4 + "|"]
-    for row in report["crowd"]:
-        alone, limited = (row["contenders"][name]["throughput_per_s"]["mean"] for name in CONTENDERS)
-        lines.append(f"| {row['connections']:,} | {alone:,.0f} | {limited:,.0f} | {limited / alone - 1.0:+.1%} |")
-    numbers = list(report["source"])
-    heads = " | ".join(f"gain at {int(number):,} (95 %)" for number in numbers)
-    lines += ["", f"| a waiter's price is fitted to | price, ns | {heads} |", "|---" * (2 + len(numbers)) + "|"]
-    source = " | ".join(f"{report['source'][number] - 1.0:+.0%}" for number in numbers)
-    lines.append(f"| Wang (book) says | | {source} |")
-    for fit in report["fits"]:
-        told = " | ".join(percents(fit["gains"][number], 1.0) for number in numbers)
-        name = "both, least squares" if fit["fitted_to"] == "both" else f"{int(fit['fitted_to']):,} connections"
-        lines.append(f"| {name} | {fit['waiter_cost_us'] * 1e3:.2f} | {told} |")
-    return lines
+                shown.append(f"| {where} | {name} | {shares[worst]:.1%} | {worst:,} |")
+    return "\n".join(["| | | least share of the peak | at connections |", "|---" * 4 + "|", *shown])
 
 
 def draw_throttling(cells: Sequence[Row], report: Mapping[str, Any], path: Path) -> None:
