@@ -19,12 +19,12 @@ FEW = 3
 def table() -> str:
     """One row for each family, in the order of the splits."""
     rows = [
-        f"| `{family.name}` | {family.split} | {compositions(family)} | {family.description} |"
+        f"| `{family.name}` | {family.split} | {compositions(family)} |"
         for split in ("train", "validation", "test")
         for family in FAMILIES.values()
         if family.split == split
     ]
-    return "\n".join(["| family | split | composition | in words |", "|---|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| family | split | composition |", "|---|---|---|", *rows]) + "\n"
 
 
 def compositions(family: Family) -> str:

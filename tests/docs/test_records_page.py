@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.featurizer.measures import HISTOGRAMS, STATISTICS
+from poolpilot.featurizer.record import RECORD_FIELDS
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/records.md"
 
@@ -19,6 +22,12 @@ def test_columns_are_those_of_today(tmp_path: Path) -> None:
     assert (tmp_path / "records.md").read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8"), (
         "run `python docs/record_columns.py` and commit the page"
     )
+
+
+def test_every_column_is_named_or_is_a_statistic_of_a_histogram() -> None:
+    named = {*re.findall(r"`(\w+)`", PAGE.read_text(encoding="utf-8").partition("<!-- columns: begin -->")[2])}
+    named |= {f"{histogram}_{statistic}" for histogram in named & {*HISTOGRAMS} for statistic in STATISTICS}
+    assert [field.name for field in RECORD_FIELDS if field.name not in named] == []
 
 
 def test_stores_of_the_clone_are_named() -> None:
