@@ -112,7 +112,7 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rew
 	$(FULL)/bin/python benchmarks/knob_climb.py --live --json benchmarks/reports/knob_climb_live.json
 	$(FULL)/bin/python benchmarks/climbing_page.py
 
-bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md (an hour)
+bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/python benchmarks/gain_bound.py --json benchmarks/reports/gain_bound.json --picture docs/images/gain_bound.png
 	$(FULL)/bin/python benchmarks/advice_walks.py --draws 400 --json benchmarks/reports/advice_walks.json
