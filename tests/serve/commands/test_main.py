@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -86,7 +87,7 @@ def test_every_command_explains_itself_on_one_screen_or_in_groups(
 
 
 def test_version(invoke: Callable[..., Any]) -> None:
-    assert invoke("version")[:2] == (0, "poolpilot 0.1.0\n")
+    assert invoke("version")[:2] == (0, f"poolpilot {version('poolpilot')}\n")
 
 
 def test_a_stated_error_is_one_sentence_and_exit_code_1(
