@@ -179,129 +179,22 @@ def hold_section(result: dict[str, Any]) -> str:
     return f"| what | count |\n|---|---|\n{rows}"
 
 
-def theory_section(rows: list[dict[str, Any]]) -> str:
-    """The simulator's stations against queueing theory."""
-    lines = "| model | formula of | theory | simulated | error (95 % interval) |\n|---|---|---|---|---|\n"
-    for row in rows:
-        error, half = 100 * row["error"], 100 * row["half_interval"]
-        lines += (
-            f"| {row['model']} | {row['source']} | {row['theory']:.4f} | {row['simulated']:.4f} | "
-            f"{error:+.2f} % ({error - half:+.2f} .. {error + half:+.2f}) |\n"
-        )
-    return lines
-
-
-def speed_section(result: dict[str, Any]) -> str:
-    """The simulator's rates on one core."""
-    return (
-        "| what, one core | here | SimPy | ratio, least of the repeats |\n|---|---|---|---|\n"
-        f"| M/M/4: events a second | {result['events_per_s_core']:,.0f} | {result['simpy_events_per_s']:,.0f} | "
-        f"{result['events_over_simpy_least']:.0f} |\n"
-        f"| pool: requests a second | {result['pool_requests_per_s_core']:,.0f} | "
-        f"{result['simpy_pool_requests_per_s']:,.0f} | {result['pool_requests_over_simpy_least']:.0f} |\n"
-        f"| environment: steps a second | {result['env_steps_per_s']:,.0f} | | |\n"
-        f"| memory of a connection, bytes | {result['bytes_per_connection']:,.0f} | | |\n"
-    )
-
-
-TWIN_COLUMNS = ("fitted_on", "judged", "judged_before", "rebuilt")
-
-
-def twin_section(result: dict[str, Any]) -> str:
-    """How well the calibrated simulator does on live workloads it was not fitted to."""
-    lines = "| | fitted to | judged on | before the fit | rebuilt from a window |\n|---|---|---|---|---|\n"
-    for name in ("workloads", "tuples", "error_median", "error_p90", "deviation_median", "deviation_p90", "pairs",
-                 "pairs_alike", "regret_median", "regret_p90"):  # fmt: skip
-        form = "{:.0f}" if name in ("workloads", "tuples", "pairs") else "{:.1%}"
-        values = (form.format(result[column][name]) for column in TWIN_COLUMNS)
-        lines += f"| {name.replace('_', ' ')} | {' | '.join(values)} |\n"
-    lines += "\n| judged on | error, median | error, p90 | noise | pairs alike | choice | regret |\n"
-    lines += "|---|---|---|---|---|---|---|\n"
-    for row in result["workloads"]:
-        lines += (
-            f"| {row['workload']} | {row['error_median']:.1%} | {row['error_p90']:.1%} | {row['noise']:.1%} | "
-            f"{row['pairs_alike']:.0%} of {row['pairs']} | {tuple(row['choice'])} | {row['regret']:.1%} |\n"
-        )
-    return lines
-
-
-LEARNED_FROM = {
-    "simulated": "evaluation_simulated.json",
-    "live": "evaluation_live.json",
-    "both": "evaluation_both.json",
-}
-"""Evaluations on held-out live workloads, by what the model learned from; `docs/simulator.md` says how old they are."""
-
-
-def training_section(evaluations: dict[str, dict[str, Any]]) -> str:
-    """What a model is worth that learned from simulated workloads alone, from live ones alone, or from both."""
-    lines = (
-        "| learned from | refiner: median | p90 | within 5 % | one_shot: median | p90 | no advice | unguarded: p90 |\n"
-    )
-    lines += "|---|---|---|---|---|---|---|---|\n"
-    for name, evaluation in evaluations.items():
-        refined, predicted, unguarded = (evaluation["methods"][one] for one in ("refined", "predicted", "unguarded"))
-        lines += (
-            f"| {name} | {refined['regret_median']:.1%} | {refined['regret_p90']:.1%} | {refined['within_5pct']:.0%} | "
-            f"{predicted['regret_median']:.1%} | {predicted['regret_p90']:.1%} | {predicted['abstained']:.0%} | "
-            f"{unguarded['regret_p90']:.1%} |\n"
-        )
-    return lines
-
-
-def shapes_section(result: dict[str, Any]) -> str:
-    """Curves over the pool size, beside what was published."""
-    sizes = list(result["curves"]["heavy load"])
-    shown = [size for size in sizes if int(size) in (8, 24, 48, 72, 96, 144, 180, 288, 512)]
-    lines = f"| requests a second by pool size | {' | '.join(shown)} | best size |\n"
-    lines += f"|---|{'---|' * (len(shown) + 1)}\n"
-    for name, points in result["curves"].items():
-        rates = " | ".join(f"{points[size]:,.0f}" for size in shown)
-        lines += f"| {name} | {rates} | {result['best_size'][name]} |\n"
-    return lines
-
-
-def rw_section(result: dict[str, Any]) -> str:
-    """The gains on 72 processors beside those of Trub (adaptive pool)."""
-    lines = "| connections | Trub reports | simulated | best size | |\n|---|---|---|---|---|\n"
-    for row in result["rows"]:
-        used = "fitted" if row["fitted"] else "predicted"
-        lines += (
-            f"| {row['connections']} | {row['source']:+.0%} | {row['simulated']:+.1%} | {row['best_size']} | {used} |\n"
-        )
-    return lines
-
-
 def main() -> None:
     """Writes every part whose file there is anew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
     parser.add_argument("--page", type=Path, default=Path("docs/results.md"))
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
-    parser.add_argument("--simulator", type=Path, default=Path("docs/simulator.md"))
     arguments = parser.parse_args()
     sections: dict[str, tuple[Path, Callable[[Any], str]]] = {
         "evaluation": (arguments.page, evaluation_section),
         "instruments": (arguments.page, instruments_section),
         "hold": (arguments.page, hold_section),
-        "theory": (arguments.simulator, theory_section),
-        "speed": (arguments.simulator, speed_section),
-        "twin": (arguments.simulator, twin_section),
-        "twin_free": (arguments.simulator, twin_section),
-        "shapes": (arguments.simulator, shapes_section),
-        "rw": (arguments.simulator, rw_section),
     }
     for name, (page, section) in sections.items():
         report = read_report(arguments.reports / f"{name}.json")
         if report is not None:
             page.write_text(replaced(page.read_text(), name, section(report)))
-    learned = {
-        name: report
-        for name, file in LEARNED_FROM.items()
-        if (report := read_report(arguments.reports / file)) is not None
-    }
-    page = arguments.simulator
-    page.write_text(replaced(page.read_text(), "training", training_section(learned)))
     demos = [read_report(path) for path in (arguments.reports / "demo").glob("seed-*.json")]
     if demos:
         demos.sort(key=lambda one: int(one["seed"]))

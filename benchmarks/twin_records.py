@@ -4,7 +4,7 @@ How to run: `python benchmarks/twin_records.py fit` and `python benchmarks/twin_
 minutes, nothing else running; run it again to go on after Ctrl-C), then `poolpilot calibrate --store
 benchmarks/records/fit --judged-store benchmarks/records/judge`. Evaluated are one workload of each family that is not
 sealed, every tuple twice for 2.5 s; fitted to are two others of each, every tuple once for a second. Results to
-expect: the table in `docs/simulator.md`.
+expect: the table in `docs/results-simulator.md`.
 """
 
 import argparse
