@@ -88,7 +88,7 @@ void SpectralClimber::forced(int size) {
   begin(wave_at(size), Reason::kForced);
 }
 
-// A given optimum that nobody has used yet stays a optimum.
+// A given optimum that nobody has used yet stays an optimum.
 void SpectralClimber::idle() {
   reason_ = Reason::kNoConnections;
   if (idle_ || given_) return;

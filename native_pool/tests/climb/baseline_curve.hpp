@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "climb/climber.hpp"
-#include "pool/setting.hpp"
-#include "tests/pool/setting_number.hpp"
+#include "settings/setting.hpp"
+#include "tests/settings/setting_number.hpp"
 
 namespace poolpilot::baseline {
 
 using Throughput = std::function<double(int size)>;
 
-// Falls off on both sides of a optimum: its elasticity is `steepness` x ln(optimum / size).
+// Falls off on both sides of an optimum: its elasticity is `steepness` x ln(optimum / size).
 inline Throughput hill(double optimum, double steepness, double top = 1e5) {
   return [=](int size) {
     const double away = std::log(size / optimum);

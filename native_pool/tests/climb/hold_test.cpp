@@ -1,4 +1,4 @@
-// When the climber holds a optimum and when it leaves it.
+// When the climber holds an optimum and when it leaves it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -30,7 +30,7 @@ using Surface = std::function<double(const Values&)>;
 
 double away(int value, double from) { return std::log(value / from); }
 
-// Every knob has a optimum of its own, whatever the others are.
+// Every knob has an optimum of its own, whatever the others are.
 double separable(const Values& at) {
   return 1000.0 / (1.0 + 0.5 * std::pow(away(at[0], 24), 2)) /
          (1.0 + 0.3 * std::pow(away(at[1], 8), 2)) / (1.0 + 0.2 * std::pow(away(at[2], 60), 2));

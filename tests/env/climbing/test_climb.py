@@ -18,7 +18,7 @@ FREE = Objective(price_of_thread=0.0)
 
 
 class Staircase:
-    """Climbs by a fixed step up to a optimum and keeps what it was told."""
+    """Climbs by a fixed step up to an optimum and keeps what it was told."""
 
     def __init__(self, step: int, optimum: int) -> None:
         self.step = step

@@ -55,14 +55,14 @@ def test_one_tree_even_when_it_is_stopped(
     children = [(run.info.run_name, run.info.status) for run in runs if run.info.run_id != root.info.run_id]
     assert sorted(children) == [
         ("check", "FINISHED"),
+        ("curves 1", "FINISHED"),
         ("evaluation 1", "FINISHED"),
         ("gate", "FINISHED"),
         ("gate", "KILLED"),
         ("simulated 1", "FINISHED"),
-        ("training 1", "FINISHED"),
     ]
-    (training,) = (run for run in runs if run.info.run_name == "training 1")
-    assert training.data.metrics["own_curves"] == 6.0
+    (curves,) = (run for run in runs if run.info.run_name == "curves 1")
+    assert curves.data.metrics["own_curves"] == 6.0
     assert report.promoted
     kept = {file.path for file in client.list_artifacts(root.info.run_id, "model")}
     assert "model/MANIFEST.json" in kept

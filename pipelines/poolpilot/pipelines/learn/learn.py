@@ -190,9 +190,9 @@ class _Learning:
                 found = self._stage(f"calibration {number}", calibrated, {"seconds": plan.calibrating_s})
                 self.machine = Machine.model_validate(found["machine"])
         learned = cache(self._learned)  # the records of a round are read once, where both stages are still to do
-        trained = self._stage(f"training {number}", lambda: self._train(learned()), {})
+        counted = self._stage(f"curves {number}", lambda: self._counted(learned()), {})
         row = self._stage(f"evaluation {number}", lambda: self._evaluate(learned()), {})
-        self.report.rounds.append({"minutes": plan.minutes_after(number, self.settings), **trained, **row})
+        self.report.rounds.append({"minutes": plan.minutes_after(number, self.settings), **counted, **row})
         for sentence in row["in_words"]:
             self.console.print(f"After {self.report.rounds[-1]['minutes']:g} minutes: {sentence}", soft_wrap=True)
 
@@ -302,7 +302,8 @@ class _Learning:
     def _learned(self) -> ResponseCurves:
         return joined_curves(self.base, self.records.curves(self.base.grid))
 
-    def _train(self, learned: ResponseCurves) -> dict[str, Any]:
+    def _counted(self, learned: ResponseCurves) -> dict[str, Any]:
+        """How many curves are known by now, and of what: curves are read off the records, nothing is trained."""
         return {
             "curves": len(learned.curves),
             "own_curves": len(learned.curves) - len(self.base.curves),
