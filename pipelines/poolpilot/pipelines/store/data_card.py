@@ -1,7 +1,7 @@
 """The data card of a store: what was measured, where and how, what is wrong with it, what it must not be used for."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from poolpilot.env.measurement.settling import interval_s
 from poolpilot.env.measurement.sweep import WorkloadSweep
-from poolpilot.env.objective import regret
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.store.dataset import pool_timer, read_dataset
 from poolpilot.pipelines.store.leak_faults import composition_of
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
+from poolpilot.pipelines.store.store_contents import ALL_SPLITS
 
 Row = Mapping[str, Any]
 
@@ -50,8 +50,7 @@ def _lines(directory: Path, made_with: Mapping[str, str]) -> list[str]:
     return [
         "# Data card",
         "",
-        "Written by `poolpilot collect`; do not edit. What the columns mean, how to open them and what else there is: "
-        "`docs/data.md`.",
+        "Written by `poolpilot collect`; do not edit. `docs/data.md` and `docs/records.md` explain the columns.",
         "",
         f"* Server: {', '.join(servers)}; machine: {', '.join(sorted({str(row['machine']) for row in rows}))}.",
         *(f"* {name}: {version}." for name, version in made_with.items()),
@@ -61,9 +60,9 @@ def _lines(directory: Path, made_with: Mapping[str, str]) -> list[str]:
         f"* {LICENCE}",
         f"* More of them: `poolpilot collect --server {servers[0]} --store FOLDER`, with a new folder.",
         "",
-        "Tuples are raced over the grid in random, interleaved order (successive halving), the finalists repeated, "
-        "the best measured again; windows of uniformly drawn tuples carry their propensity. Families, not workloads, "
-        "are held out: `test` is read by `poolpilot evaluate` alone.",
+        "Configurations of the grid are raced in random order (successive halving). The finalists are repeated, the "
+        "best is measured again. Windows of uniformly drawn configurations carry their propensity. Families are held "
+        "out, not workloads: `poolpilot evaluate` alone reads `test`.",
         "",
         "## Known faults",
         "",
@@ -71,12 +70,10 @@ def _lines(directory: Path, made_with: Mapping[str, str]) -> list[str]:
         "",
         "## Families",
         "",
-        "| family | split | composition | workloads | best tuples | default loses (median) | noise of a window |",
-        "|---|---|---|---|---|---|---|",
-        *_family_rows(dataset.sweeps, definitions),
+        "Noise is the difference between windows of one configuration, the median of the family.",
         "",
-        "Not for comparing servers or machines: absolute figures belong to this one. Losses are against the best of "
-        "many noisy values as measured again, so they are within the noise of the truth.",
+        *_family_tables(dataset.sweeps, definitions),
+        "Not for comparing servers or machines: absolute figures belong to this one.",
     ]
 
 
@@ -86,7 +83,7 @@ def _contents(sweeps: Sequence[WorkloadSweep], rows: Sequence[Row]) -> list[str]
     seconds, settled = ([row[name] for row in rows if row["kind"] == "sweep"] for name in ("duration_s", "settle_s"))
     return [
         f"* {len(sweeps)} workloads of {len({sweep.family for sweep in sweeps})} families, {len(rows)} windows "
-        f"({', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}).",
+        f"({', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}): {_of_splits(sweeps)}.",
         f"* Windows of a sweep: {min(seconds):.2f} to {max(seconds):.2f} s, after {min(settled):.2f} to "
         f"{max(settled):.2f} s of settling.",
         f"* Timer of the pool: {', '.join(sorted({pool_timer(row) or MARIADB_TIMER for row in rows}))}.",
@@ -112,23 +109,30 @@ def _tuple_of(row: Row) -> PoolTuple:
     return PoolTuple(row["pool_size"], row["oversubscribe"], row["timer_interval_ms"])
 
 
-def _family_rows(sweeps: Sequence[WorkloadSweep], definitions: Mapping[str, Row]) -> list[str]:
-    by_family: dict[str, list[WorkloadSweep]] = defaultdict(list)
-    for sweep in sweeps:
-        by_family[sweep.family].append(sweep)
-    lines = []
-    for family, each in sorted(by_family.items(), key=lambda one: (one[1][0].split, one[0])):
-        composed = sorted({composition_of(definitions[sweep.workload_id]) for sweep in each})
-        shown = ", ".join(f"`{text}`" for text in composed) if len(composed) <= FEW else f"{len(composed)} different"
-        lost = float(np.median([_lost_by_default(sweep) for sweep in each]))
-        noise = float(np.median([sweep.noise for sweep in each]))
-        best = ", ".join(str(sweep.oracle_tuple) for sweep in each)
-        about = f"{family} | {each[0].split} | {shown.replace('|', chr(92) + '|')} | {len(each)} | {best}"
-        lines.append(f"| {about} | {100 * lost:.1f} % | {100 * noise:.1f} % |")
-    return lines
+def _family_tables(sweeps: Sequence[WorkloadSweep], definitions: Mapping[str, Row]) -> Iterator[str]:
+    """A table for each split."""
+    for split in ALL_SPLITS:
+        by_family: dict[str, list[WorkloadSweep]] = defaultdict(list)
+        for sweep in sweeps:
+            if sweep.split == split:
+                by_family[sweep.family].append(sweep)
+        if by_family:
+            yield from (f"| {split} | composition | noise, % |", "|---|---|---|")
+            yield from (_family_row(family, each, definitions) for family, each in sorted(by_family.items()))
+            yield ""
 
 
-def _lost_by_default(sweep: WorkloadSweep) -> float:
-    value = sweep.value(sweep.limits.default_tuple())
-    again = sweep.oracle_value if sweep.oracle_again is None else sweep.oracle_again
-    return regret(value, again)
+def _family_row(family: str, sweeps: Sequence[WorkloadSweep], definitions: Mapping[str, Row]) -> str:
+    composed = sorted({composition_of(definitions[sweep.workload_id]) for sweep in sweeps})
+    shown = ", ".join(f"`{text}`" for text in composed) if len(composed) <= FEW else f"{len(composed)} different"
+    noise = float(np.median([sweep.noise for sweep in sweeps]))
+    return f"| {family} | {shown.replace('|', chr(92) + '|')} | {100 * noise:.1f} |"
+
+
+def _of_splits(sweeps: Sequence[WorkloadSweep]) -> str:
+    """Families and workloads of each split."""
+    splits = {split: [each for each in sweeps if each.split == split] for split in ALL_SPLITS}
+    told = [
+        f"{len(each)} {split} of {len({one.family for one in each})} families" for split, each in splits.items() if each
+    ]
+    return "; ".join(told)
