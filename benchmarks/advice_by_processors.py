@@ -1,7 +1,6 @@
 """What `poolpilot advise` is worth by the processors of the server: how often it speaks, what it gains and promises.
 
     python benchmarks/advice_by_processors.py
-    python benchmarks/advice_by_processors.py --without-any-machine --json benchmarks/reports/advice_without.json
 
 Compositions that no shipped curve is of and no network was chosen by, drawn by `workload_files.py`, on simulated
 machines of each size. One look at the default from a fresh pool, then the default and what is advised are judged by
@@ -56,7 +55,7 @@ def main() -> None:
     usual = LatentAdvisorSettings()
     likeness = usual.likeness.model_copy(update={"fewest": given.fewest})
     settings = usual.model_copy(update={"likeness": likeness, "interval": given.interval})
-    advice = AdviceByKind(curves, [network], settings, None if given.without_any_machine else any_machine)
+    advice = AdviceByKind(curves, [network], settings, any_machine)
     known = {curve.composition for curve in curves.curves}
     rows = []
     with progress_bars(terminal()) as bars:
@@ -67,10 +66,7 @@ def main() -> None:
                 for one in bars.each(f"{cpus} processors", scenarios, lambda one: one.workload.name)
             ]
             rows.append({"cpus": cpus, **summary(looks)})
-    asked = {
-        name: vars(given)[name]
-        for name in ("seed", "workloads", "requests", "fewest", "interval", "without_any_machine")
-    }
+    asked = {name: vars(given)[name] for name in ("seed", "workloads", "requests", "fewest", "interval")}
     made_with = {"curves": curves.digest, "network": network.digest, "any_machine": any_machine.digest}
     write_json(given.json, {**made_with, "asked": asked, "rows": rows})
 
@@ -136,22 +132,14 @@ def stated(changes: Sequence[Row]) -> Row:
 
 def advice_table(report: Row) -> str:
     """One line for each size of machine."""
-    heads = (
-        "processors",
-        "looks",
-        *VERDICTS,
-        "changes gain, geometric mean",
-        "more than ten times",
-        "lose > 5 %",
-        *(f"{source}: gain within the interval, below it, lost > 5 %" for source in SOURCES),
-    )
+    heads = ("processors", "observations", *VERDICTS, "changes gain", "lose > 5 %")
+    stated_heads = (f"gain within the interval of the {source}" for source in SOURCES)
     lines = []
     for row in report["rows"]:
         counts = (str(row[name]) for name in ("cpus", "workloads", *VERDICTS))
-        shares = (f"{row[name]} of {row['change']}" for name in ("more", "lose"))
-        within = ("{within}, {below}, {lose} of {stated}".format(**row[source]) for source in SOURCES)
-        lines.append((*counts, gain_words(row), *shares, *within))
-    return table(heads, lines)
+        within = ("{within} of {stated}".format(**row[source]) for source in SOURCES)
+        lines.append((*counts, gain_words(row), f"{row['lose']} of {row['change']}", *within))
+    return table((*heads, *stated_heads), lines)
 
 
 def gain_words(row: Row) -> str:
@@ -169,7 +157,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cpus", type=int, nargs="+", default=CPUS, help="processors of the machines")
     parser.add_argument("--workloads", type=int, default=160, help="workloads drawn for each size of machine")
     parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
-    parser.add_argument("--without-any-machine", action="store_true", help="ask no network for machines of any size")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
     parser.add_argument("--fewest", type=float, default=usual.likeness.fewest, help="curves that must count")
     parser.add_argument("--interval", type=float, default=usual.interval, help="share of the curves' belief")

@@ -16,10 +16,9 @@ from statistics import fmean, median
 from typing import Any
 
 from pages import percent, read_report, table
-from paired_shares import Report, ahead, goodput_shares
+from paired_shares import Report, ahead
 from poolpilot.env.output import write_json
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN
 from rival_tables import between
 
 REPORTS = Path("benchmarks/reports/evaluation_files")
@@ -30,8 +29,8 @@ LIVE_KINDS = ("native", "mariadb")
 DRAWN = "drawn"
 """What is kept of files that `workload_files.py` has drawn, which are simulated too."""
 
-CLEAN = {f"{DRAWN}_500": "500, by which nothing was chosen either"}
-CHOSEN_BY = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
+CLEAN = {f"{DRAWN}_500": "500, nothing chosen by it"}
+CHOSEN_BY = {f"{DRAWN}_271": "271, a rule of the climb chosen by it", f"{DRAWN}_99": "99, settings tried on it"}
 LIVE = f"{DRAWN}_live"
 """What is kept of files that were drawn for the embedded pool."""
 
@@ -41,14 +40,26 @@ BESIDE = {**CLEAN, **CHOSEN_BY}
 OURS, CONSTANTS = "warm_start", "portfolio_3"
 COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search", "warm_network")
 
-EXACT = {
-    "ppo_3": "all_action_3",
-    "marwil_3": "all_action_3",
-    "ppo_ratios_3": "all_action_ratios_3",
-    "marwil_ratios_3": "all_action_ratios_3",
-}
-"""Networks that reinforcement learning has trained, and that of the exact loss with the same features; all of them
-probe."""
+SHOWN = (
+    OURS,
+    CONSTANTS,
+    "latent_bandit_3",
+    "warm_network",
+    "refiner_3",
+    "all_action_3",
+    "ppo_3",
+    "marwil_3",
+    "trees_3",
+    "nearest_3",
+    "gp_ucb",
+    "random_search",
+    "cold",
+    "wait_ratio",
+    "constant_best",
+    "advise",
+    DEFAULT,
+)
+"""The methods of the page; the reports have more, and every number of trials."""
 
 BEFORE = r"\*"
 NONE: Mapping[str, Report] = {}
@@ -112,15 +123,19 @@ def rounded(value: Any) -> Any:
 
 
 def files_section() -> str:
-    """What every method is worth on each kind of server, the least regret over all kinds first, and two runs beside."""
-    reports = {kind: found for kind in KINDS if (found := read_report(REPORTS / f"{kind}.json")) is not None}
-    again = {kind: found for kind in reports if (found := read_report(REPORTS / f"{kind}_again.json")) is not None}
-    parts = [counted(reports), methods_table(reports, again), costs_table(reports)]
-    if live := {kind: report for kind, report in reports.items() if kind in LIVE_KINDS}:
-        parts.append(pairs_table(live))
-    if again:
-        parts.append(in_two_runs(reports, again))
-    return "\n" + "\n".join(parts) + "\n"
+    """What the methods are worth on each kind of server, the least regret over all kinds first."""
+    reports, again = reports_kept(), reports_kept("_again")
+    return f"{counted(reports)}\n{methods_table(reports, again)}"
+
+
+def two_runs_table() -> str:
+    """How far two runs of the same files agree."""
+    return in_two_runs(reports_kept(), reports_kept("_again"))
+
+
+def reports_kept(end: str = "") -> dict[str, Report]:
+    """The reports of each kind of server, of the last run or, `_again`, of the one before."""
+    return {kind: found for kind in KINDS if (found := read_report(REPORTS / f"{kind}{end}.json")) is not None}
 
 
 def counted(reports: Mapping[str, Report]) -> str:
@@ -150,117 +165,47 @@ def by_regret(reports: Iterable[Report]) -> list[str]:
 
 
 def methods_table(reports: Mapping[str, Report], before: Mapping[str, Report] = NONE) -> str:
-    """Goodput, regret and unsafe windows of every method; with a star those that a run before has measured last."""
-    heads = ["method", *(f"{KINDS[kind]}: {what}" for kind in reports for what in ("goodput", "regret", "unsafe"))]
+    """Goodput and unsafe windows of every method; with a star those that only the run before has measured."""
+    live = [report for kind, report in reports.items() if kind in LIVE_KINDS]
+    heads = ["method", *(f"{KINDS[kind]}: {what}" for kind in reports for what in ("goodput", "unsafe"))]
     known = [{**before.get(kind, NO_METHODS)["methods"], **report["methods"]} for kind, report in reports.items()]
     lines = []
     for name in by_regret({"methods": each} for each in known):
+        if name not in SHOWN:
+            continue
         line = [f"`{name}`"]
         for methods, report in zip(known, reports.values(), strict=True):
-            goodput, *others = cells_of(methods.get(name))
-            line += [goodput + BEFORE * (name in methods and name not in report["methods"]), *others]
-        lines.append(line)
-    return table(heads, lines)
+            goodput, unsafe = cells_of(methods.get(name))
+            line += [goodput + BEFORE * (name in methods and name not in report["methods"]), unsafe]
+        lines.append([*line, more_than_constants(live, name)])
+    return table([*heads, "more than three constants, live"], lines)
 
 
-def pairs_table(reports: Mapping[str, Report]) -> str:
-    """What every method has more than constants and than the network of the exact loss, workload by workload."""
-    methods = [
-        name for name in by_regret(reports.values()) if all(name in each["methods"] for each in reports.values())
-    ]
-    groups = {**{KINDS[kind]: [report] for kind, report in reports.items()}, "both": list(reports.values())}
-    rivals = (f"`{CONSTANTS}`", "the network of the exact loss")
-    heads = ["method", *(f"than {rival}: {where}" for rival in rivals for where in groups)]
-    lines = [
-        [
-            f"`{name}`",
-            *(more_than(rival, found, name) for rival in (CONSTANTS, EXACT.get(name)) for found in groups.values()),
-        ]
-        for name in methods
-        if name not in (CONSTANTS, AGAIN)
-    ]
-    return table(heads, lines)
+def more_than_constants(reports: Sequence[Report], name: str) -> str:
+    """What a method has more than three constants, workload by workload; a dash where one of the kinds lacks it."""
+    known = reports and all({name, CONSTANTS} <= report["methods"].keys() for report in reports)
+    return ahead(reports, name, CONSTANTS) if known and name != CONSTANTS else "-"
 
 
-def more_than(rival: str | None, reports: Sequence[Report], name: str) -> str:
-    """How much more a method has than a rival; a dash where it has none."""
-    return "-" if rival is None else ahead(reports, name, rival)
-
-
-def costs_table(reports: Mapping[str, Report]) -> str:
-    """What else every method's choice brings on each kind of server, and what finding it cost."""
-    heads = (
-        "server",
-        "method",
-        "p99 of short classes",
-        "p99 of long ones",
-        "long ones keep",
-        "> 5 % below the default",
-        "threads",
-        "regret while trying",
-        "mean error",
-    )
-    lines = [
-        [KINDS[kind], f"`{name}`", *cost_cells(report, name)]
-        for kind, report in reports.items()
-        for name in by_regret(reports.values())
-        if name in report["methods"]
-    ]
-    return table(heads, lines)
-
-
-def cost_cells(report: Report, name: str) -> list[str]:
-    """The figures of one method; dashes for what no workload has."""
-    row = report["methods"][name]
-    ratios = (row[key] for key in ("p99_ratio_short", "p99_ratio_long", "long_share"))
-    return [
-        *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
-        below_default(report, name),
-        "-" if row["threads"] is None else f"{row['threads']:.0f}",
-        percent(row["trying_regret"]),
-        percent(row["error_mean"]),
-    ]
-
-
-def below_default(report: Report, name: str) -> str:
-    """On how many workloads a method's choice has a goodput more than 5 % below the default's."""
-    shares = goodput_shares(report)
-    below = sum(share[name] < (1.0 - WITHIN) * share[DEFAULT] for share in shares)
-    return f"{below} of {len(shares)}"
-
-
-def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
-    """Goodput over the reference's, regret with its interval, share of unsafe windows on the way; dashes for none."""
-    if row is None:
-        return "-", "-", "-"
-    low, high = row["regret_mean_low"], row["regret_mean_high"]
-    interval = "" if low is None else f" ({100 * low:.1f}..{100 * high:.1f})"
-    return f"{row['goodput_share_mean']:.2f}", f"{percent(row['regret_mean'])}{interval}", percent(row.get("unsafe"))
+def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Goodput over the reference's and the share of unsafe windows on the way; dashes for none."""
+    return ("-", "-") if row is None else (f"{row['goodput_share_mean']:.2f}", percent(row.get("unsafe"), 0))
 
 
 def in_two_runs(reports: Mapping[str, Report], again: Mapping[str, Report]) -> str:
-    """Mean regrets of every method in both runs, and the goodput of every tuple that both have scored."""
-    heads = (
-        "server",
-        "methods: intervals that overlap",
-        "largest difference of a mean regret, in points",
-        "tuples scored in both runs",
-        "within their errors",
-        "median difference of a goodput",
-    )
+    """The goodput of every configuration that both runs have scored, and of two methods in each run."""
+    heads = ("server", "scored in both runs", "within two standard errors", "median difference of a goodput")
     lines = []
     for kind, second in again.items():
-        first = reports[kind]["methods"]
-        both = [(first[name], row) for name, row in second["methods"].items() if name in first and name != REFERENCE]
-        both = [pair for pair in both if all(one["regret_mean_low"] is not None for one in pair)]
-        agree = sum(overlap(*pair) for pair in both)
-        apart = max(abs(one["regret_mean"] - other["regret_mean"]) for one, other in both)
         scored = scored_twice(reports[kind], second)
         within = sum(abs(difference) <= ERRORS * error for difference, error in scored)
         middle = percent(math.expm1(median(abs(difference) for difference, _ in scored))) if scored else "-"
-        cells = (f"{agree} of {len(both)}", f"{100 * apart:.1f}", len(scored), within, middle)
-        lines.append((KINDS[kind], *map(str, cells)))
-    return table(heads, lines)
+        both = (
+            ", ".join(cells_of(each["methods"].get(name))[0] for each in (reports[kind], second))
+            for name in (OURS, CONSTANTS)
+        )
+        lines.append((KINDS[kind], str(len(scored)), str(within), middle, *both))
+    return table((*heads, *(f"`{name}`: last, before" for name in (OURS, CONSTANTS))), lines)
 
 
 def scored_twice(first: Report, second: Report) -> list[tuple[float, float]]:
@@ -284,15 +229,6 @@ def of_tuples(report: Report) -> dict[tuple[str, tuple[int, ...]], tuple[float, 
         for run in result["runs"]
         if run["method"] != AGAIN
     }
-
-
-def overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether the intervals of two mean regrets have something in common."""
-    above, below = (
-        one["regret_mean_low"] > other["regret_mean_high"],
-        one["regret_mean_high"] < other["regret_mean_low"],
-    )
-    return not (above or below)
 
 
 if __name__ == "__main__":

@@ -8,150 +8,116 @@ from poolpilot.agent.controllers.warm_start import WarmStartSettings
 
 Row = Mapping[str, Any]
 
-RIVAL_HEADS = (
-    "method",
-    "trials",
-    "goodput",
-    "mean regret",
-    "95 %",
-    "median",
-    "p90",
-    "of the trials",
-    "unsafe",
-    "threads",
-    "p99",
-    "against the portfolio",
-)
-
-NETWORK_HEADS = (
-    "method",
-    "trials",
-    "mean regret",
-    "median",
-    "p90",
-    "unsafe",
-    "against the portfolio",
-    "against probing",
-)
-
-WHERE_KNOWN = {"seen": "seen", "below_default": "> 5 % below the default"}
-"""Columns of those reports that have them."""
-
-SETS = {"native": "Embedded pool", "mariadb": "MariaDB", "suite": "The MariaDB suite, of which nothing is known"}
-
-PARTS = {
-    "native, 1 cpus": "embedded, one processor",
-    "native, 2 cpus": "embedded, two",
-    "native, train": "embedded, training families",
-    "native, test": "embedded, sealed families",
-    "mariadb, train": "MariaDB, training families",
-    "mariadb, test": "MariaDB, test families",
-    "suite, test": "suite, sealed families",
-}
-
-HELD_OUT = {"native, held out": "Embedded pool", "mariadb, held out": "MariaDB"}
-
 MOST_TRIES = WarmStartSettings().decisions
 """Those of `poolpilot climb --warm`."""
 
+UNTRIED = ("default", "constant_best", "wait_ratio", "latent_advisor")
+TRYING = ("portfolio", "latent_bandit", "nearest", "trees", "gp_ucb", "random_search")
+SHOWN = {0: UNTRIED, 3: TRYING, MOST_TRIES: TRYING}
+"""What is shown after some numbers of trials; the reports have every number and more methods."""
 
-def rival_table(rows: Sequence[Row]) -> str:
-    """A line for each method, the fewest trials first and then the least mean regret."""
-    heads = [*RIVAL_HEADS, *(title for name, title in WHERE_KNOWN.items() if name in rows[0])]
-    return table(heads, map(rival_cells, sorted(rows, key=by_tries)))
+SIMULATED = {"families": "families left out", "compositions": "compositions left out"}
+LIVE = {"native": "embedded pool", "mariadb": "MariaDB", "suite": "MariaDB suite"}
+HELD_OUT = {"native, held out": "embedded pool", "mariadb, held out": "MariaDB"}
 
-
-def rival_cells(row: Row) -> list[str]:
-    """One method: what it ends on against the reference, what trying cost, and the difference to the portfolio."""
-    return [
-        f"`{row['name']}`",
-        str(row["tries"]),
-        f"{row['goodput']:.2f}",
-        percent(row["regret_mean"]),
-        between(row["regret_low"], row["regret_high"]),
-        percent(row["regret_median"]),
-        percent(row["regret_p90"]),
-        percent(row["trying"], 0),
-        percent(row["unsafe"], 0),
-        "-" if row["threads"] is None else f"{row['threads']:.0f}",
-        f"{row['p99']:.2f}",
-        "" if row["against"] == row["method"] else between(row["against_low"], row["against_high"], "+"),
-        *(percent(row[name], 0) for name in WHERE_KNOWN if name in row),
-    ]
+LOSSES = ("all_action", "ppo", "marwil")
+NETWORKS = [f"{loss}{features}" for features in ("", "_on_ratios") for loss in LOSSES]
+NETWORK_NAMES = {
+    0: ("default", "constant_best", "advise", "all_action_on_ratios", "all_action_on_ratios_unguarded"),
+    3: ("portfolio", "latent_bandit", *(f"{name}_{how}" for name in NETWORKS for how in ("probing", "policy"))),
+}
+"""Networks after one observation and three trials; a policy tries what it names, `probing` also what it doubts."""
 
 
-def live_tables(report: Mapping[str, Any]) -> str:
-    """A table for each set, with what was censored and how the default differs from itself, and one of parts."""
-    parts = [f"What methods know: {report['knows']['curves']} curves, less those that are left out.\n"]
-    for kind, title in SETS.items():
-        if not (rows := of_kind(report, kind)):
-            continue
-        censored = [one for one in report["censored"] if one["kind"] == kind]
-        parts.append(
-            f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families; censored: {len(censored)}; "
-            f"{noise_words(report, kind)}:\n\n{rival_table(rows)}"
-        )
-    return "\n" + "\n".join([*parts, parts_table(report)]) + "\n"
+def simulated_section(report: Mapping[str, Any]) -> str:
+    """What rivals lose on simulated machines that they do not know."""
+    knows = report["knows"]
+    words = f"Methods know {knows['curves']} curves, less those that are left out. Censored: {len(report['censored'])}."
+    return f"{words}\n\n{rivals_table(report, SIMULATED)}"
 
 
-def noise_words(report: Mapping[str, Any], kind: str) -> str:
-    """How J of the default differs from itself."""
-    floor = report["noise_floor"][kind]
-    low, high = floor["interval"] or (None, None)
-    interval = between(low, high, "+")
-    again = f"{100 * floor['mean']:+.1f} % ({interval}, {floor['workloads']} workloads)"
-    return f"J of the default measured again less what methods saw of it: {again}"
+def live_section(report: Mapping[str, Any]) -> str:
+    """What rivals lose on recorded live sweeps, and how the default of each set differs from itself."""
+    return f"{rivals_table(report, LIVE)}\n{sets_table(report)}"
 
 
-def parts_table(report: Mapping[str, Any]) -> str:
-    """Mean regret of every method on parts of the sets, after the most trials and after none."""
-    kinds = [kind for kind in PARTS if of_kind(report, kind)]
-    heads = ["method", "trials", *(f"{PARTS[kind]}, {of_kind(report, kind)[0]['workloads']}" for kind in kinds)]
-    by_kind = {kind: {row["method"]: row for row in of_kind(report, kind)} for kind in kinds}
-    shown = [row for row in of_kind(report, "native") if row["tries"] in (0, MOST_TRIES)]
-    lines = [
-        (f"`{row['name']}`", str(row["tries"]), *(with_interval(by_kind[kind][row["method"]]) for kind in kinds))
-        for row in sorted(shown, key=by_tries)
-    ]
-    return f"Mean regret on parts of these:\n\n{table(heads, lines)}"
+def rivals_table(report: Mapping[str, Any], sets: Mapping[str, str]) -> str:
+    """A line for each method and number of trials, with the mean regret and the unsafe trials of each set.
+
+    Bold is what loses less than the portfolio of as many trials beyond its interval.
+    """
+    by_kind = {kind: {row["method"]: row for row in of_kind(report, kind)} for kind in sets}
+    titles = [f"{title}, {of_kind(report, kind)[0]['workloads']}" for kind, title in sets.items()]
+    heads = ("method", "trials", *(f"{title}: {what}" for title in titles for what in ("mean regret", "unsafe")))
+    first = by_kind[next(iter(sets))]
+    shown = [row for row in first.values() if row["name"] in SHOWN.get(row["tries"], ())]
+    lines = []
+    for row in sorted(shown, key=by_tries):
+        found = [rows[row["method"]] for rows in by_kind.values()]
+        cells = (cell for one in found for cell in (regret_cell(one), percent(one["unsafe"], 0)))
+        lines.append((f"`{row['name']}`", str(row["tries"]), *cells))
+    return table(heads, lines)
 
 
-def network_tables(report: Mapping[str, Any]) -> str:
-    """Networks on held-out families: beside the portfolio and, for policies, beside the network that probes."""
-    parts = []
-    for kind, title in HELD_OUT.items():
-        rows = of_kind(report, kind)
-        if rows:
-            cells = network_table(rows)
-            parts.append(f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families:\n\n{cells}")
-    return "\n" + "\n".join(parts) + "\n"
+def regret_cell(row: Row) -> str:
+    """The mean regret with its interval, bold where it is below that of the portfolio, or of the best constant."""
+    words = with_interval(row)
+    return f"**{words}**" if row["against_high"] is not None and row["against_high"] < 0.0 else words
 
 
-def simulated_networks(report: Mapping[str, Any]) -> str:
-    """The same for networks of simulated machines, on compositions that are not among what they learned from."""
-    rows, censored = of_kind(report, "compositions"), len(report["censored"])
-    head = f"{rows[0]['workloads']} workloads of {rows[0]['families']} compositions; censored: {censored}."
-    return f"\n{head}\n\n{network_table(rows)}\n"
+def sets_table(report: Mapping[str, Any]) -> str:
+    """Each set with what was censored and how J of the default differs from itself when measured again."""
+    heads = ("set", "workloads", "families", "censored", "default measured again, change of J")
+    lines = []
+    for kind, title in LIVE.items():
+        row, floor = of_kind(report, kind)[0], report["noise_floor"][kind]
+        low, high = floor["interval"] or (None, None)
+        censored = sum(one["kind"] == kind for one in report["censored"])
+        again = f"{100 * floor['mean']:+.1f} % ({between(low, high, '+')})"
+        lines.append((title, str(row["workloads"]), str(row["families"]), str(censored), again))
+    return table(heads, lines)
 
 
-def network_table(rows: Sequence[Row]) -> str:
-    """A line for each method, the fewest trials first and then the least mean regret."""
-    return table(NETWORK_HEADS, map(network_cells, sorted(rows, key=by_tries)))
+def network_section(simulated: Mapping[str, Any], live: Mapping[str, Any]) -> str:
+    """Networks on what they have not learned from, with the difference of policies to the network that probes."""
+    sets = {"simulated": of_kind(simulated, "compositions")}
+    sets |= {title: of_kind(live, kind) for kind, title in HELD_OUT.items()}
+    return f"{network_table(sets)}\n{compared_words(sets)}\n"
 
 
-def network_cells(row: Row) -> list[str]:
-    """One method beside its two rivals; the second one is that of policies alone."""
-    rival = "rival" in row and row["rival"] != row["method"]
-    return [
-        f"`{row['name']}`",
-        str(row["tries"]),
-        with_interval(row),
-        percent(row["regret_median"]),
-        percent(row["regret_p90"]),
-        percent(row["unsafe"], 0),
-        "" if row["against"] == row["method"] else between(row["against_low"], row["against_high"], "+"),
-        between(row["rival_low"], row["rival_high"], "+") if rival else "",
-    ]
+def network_table(sets: Mapping[str, Sequence[Row]]) -> str:
+    """A line for each method, the fewest trials first and then the least mean regret on the first set."""
+    titles = [f"{title}, {rows[0]['workloads']}" for title, rows in sets.items()]
+    heads = ("method", "trials", *(f"{one}: {what}" for one in titles for what in ("mean regret", "against probing")))
+    by_method = [{row["method"]: row for row in rows} for rows in sets.values()]
+    shown = [row for row in by_method[0].values() if row["name"] in NETWORK_NAMES.get(row["tries"], ())]
+    lines = []
+    for row in sorted(shown, key=by_tries):
+        found = [rows[row["method"]] for rows in by_method]
+        cells = (cell for one in found for cell in (percent(one["regret_mean"]), against_probing(one)))
+        lines.append((f"`{row['name']}`", str(row["tries"]), *cells))
+    return table(heads, lines)
+
+
+def against_probing(row: Row) -> str:
+    """The interval of the difference of a policy to the network of the exact loss that probes; nothing for others."""
+    return between(row["rival_low"], row["rival_high"], "+") if is_held_against(row) else ""
+
+
+def is_held_against(row: Row) -> bool:
+    """Whether the row is of a policy that is compared with the network that probes."""
+    return "rival" in row and row["rival"] != row["method"]
+
+
+def compared_words(sets: Mapping[str, Sequence[Row]]) -> str:
+    """How often a policy is better or worse than the network that probes, beyond its interval, over all trials."""
+    compared = [row for rows in sets.values() for row in rows if is_held_against(row)]
+    better = sum(row["rival_high"] < 0.0 for row in compared)
+    worse = sum(row["rival_low"] > 0.0 for row in compared)
+    return (
+        f"Of {len(compared)} comparisons of a policy with the network that probes, over all sets and numbers of "
+        f"trials, {better} are better beyond their interval and {worse} worse."
+    )
 
 
 def by_tries(row: Row) -> tuple[int, float]:

@@ -1,4 +1,4 @@
-"""Rewrites the measured parts of docs/mariadb-suite.md: the count by method, workload by workload, all draws, two days.
+"""Rewrites the measured parts of docs/results-suite.md: methods, workloads, what measuring is worth, fights over rows.
 
 README.md has one table of all draws; what was measured twice counts as it was read first.
 """
@@ -11,7 +11,8 @@ from typing import Any
 
 from mariadb_suite import KINDS
 from pages import percent, read_report, replaced, table
-from poolpilot.env.lab.suite.expectation import Expectation
+from poolpilot.env.lab.suite.expectations import EXPECTATIONS
+from poolpilot.env.lab.suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
 from poolpilot.env.lab.suite.suite_cells import SUITE
 from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN
 from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
@@ -24,20 +25,19 @@ DRAWS = ("", "second", "second_again", "third", "third_paced", "second_paced", "
 TEST = "third"
 """The draw that no rule was made by; its reports begin so."""
 
-DAYS = Path("benchmarks/reports/two_days.json")
 BESIDE_HOT_ROWS = Path("benchmarks/reports/beside_hot_rows.json")
 FEWER_FIRST = Path("benchmarks/reports/fewer_groups_first.json")
-PAGE = Path("docs/mariadb-suite.md")
+PAGE = Path("docs/results-suite.md")
 README = Path("README.md")
 
 SHOWN = {
-    "advice": "advice",
-    "warm_start": "warm start",
-    "portfolio_3": "three constants",
-    "constant_16_3_10": "(16, 3, 10)",
-    "constant_4_3_10": "(4, 3, 10)",
+    "advice": "`advise`",
+    "warm_start": "`climb --warm`",
+    "portfolio_3": "three constants in turn",
+    "constant_16_3_10": "constant (16, 3, 10)",
+    "constant_4_3_10": "constant (4, 3, 10)",
 }
-"""How the page calls the methods, in the order of its columns."""
+"""How the page calls the methods, in the order of its lines."""
 
 IN_README = {
     "advice": "one look (`advise`)",
@@ -48,14 +48,13 @@ IN_README = {
 }
 
 TIMES = 2.0
-"""Gains from so many times on are told as such, not in per cent."""
+"""Mean gains from so many times on have one digit behind the point, smaller ones two."""
 
 ERRORS = 2.0
 """So many standard errors are within what measuring explains."""
 
-WAITS = ("waits_per_statement", "waits_per_write")
 STEPS = ("step", "fewer")
-"""Fields of `beside_hot_rows.py`: how often rows are waited for, and what its two steps gain."""
+"""Fields of `beside_hot_rows.py`: what its two steps gain."""
 
 ENDS_ON = {
     "fewer_first": "fewer groups first (`climb --warm`)",
@@ -71,21 +70,15 @@ Row = Mapping[str, Any]
 def main() -> None:
     """Writes all parts."""
     reports = {draw: found for draw in DRAWS if (found := read_report(report_of(draw))) is not None}
-    page = PAGE.read_text()
-    for draw, report in reports.items():
-        place = f"suite-{draw.replace('_', '-')}" if draw else "suite"
-        page = replaced(page, f"{place}-methods", methods_table(report["methods"], report["cells"]))
-        page = replaced(page, f"{place}-cells", cells_table(report["cells"]))
-    sealed = [row for row in reports[DRAWS[0]]["cells"] if row["sealed"]]
-    page = replaced(page, "suite-methods-sealed", methods_table(reports[DRAWS[0]]["methods_sealed"], sealed))
-    page = replaced(page, "suite-all-draws", all_draws(reports))
-    README.write_text(replaced(README.read_text(), "suite", summary_table(read_once(reports))))
-    parts = (
-        ("two-days", DAYS, on_two_days),
+    rows = read_once(reports)
+    page = replaced(PAGE.read_text(), "suite-methods", methods_table(rows))
+    page = replaced(page, "suite-checks", checks_table(reports))
+    page = replaced(page, "suite-workloads", workloads_table(rows))
+    README.write_text(replaced(README.read_text(), "suite", summary_table(rows)))
+    for name, path, text_of in (
         ("beside-hot-rows", BESIDE_HOT_ROWS, beside_hot_rows),
         ("fewer-first", FEWER_FIRST, fewer_first),
-    )
-    for name, path, text_of in parts:
+    ):
         if (report := read_report(path)) is not None:
             page = replaced(page, name, text_of(report))
     PAGE.write_text(page)
@@ -104,137 +97,150 @@ def read_once(reports: Mapping[str, Mapping[str, Any]]) -> list[Row]:
     return list(rows.values())
 
 
-def methods_table(methods: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
-    """How often each method is right, by what was written down, and the workloads whose reference does not hold."""
-    heads = ("method", "to change: right", "to stay: right", "flat: right", "not shown", "wrong")
+def methods_table(rows: Sequence[Row]) -> str:
+    """What each method comes to by what was written down; one that breaks a floor gains as the default."""
+    draws = [f"draw {draw + 1}" for draw in range(NUMBER_OF_DRAWS)]
+    heads = ("method", *(f"to change: right, {draw}" for draw in draws), "to stay: right", "flat: right")
     last = ("floors broken", "> 5 % below the default", "largest loss", "mean gain")
+    by_draw = [[row for row in rows if draw_of(row) == draw] for draw in range(NUMBER_OF_DRAWS)]
     lines = []
     for name, title in SHOWN.items():
-        if (found := methods.get(name)) is not None:
-            cells = (
-                title,
-                *(f"{found[f'{kind}_right']} of {found[kind]}" for kind in KINDS_OF_RIGHT),
-                *(str(found[key]) for key in ("flat_not_shown", "flat_wrong", "floors_broken")),
-                str(sum(row["methods"][name]["difference"]["loss"] > MARGIN for row in rows)),
-                f"{100 * max(found['largest_loss'], 0.0):.0f} %",
-                f"x{found['gain']:.2f}",
-            )
-            lines.append(cells)
-    return f"{table((*heads, *last), lines)}\n{censored_words(rows)}\n"
+        below = sum(row["methods"][name]["difference"]["loss"] > MARGIN for row in rows)
+        change, *others = KINDS_OF_RIGHT
+        rights = [*(right_of_kind(each, name, change) for each in by_draw)]
+        rights += [right_of_kind(rows, name, kind) for kind in others]
+        broken = str(sum(bool(row["methods"][name]["floors_broken"]) for row in rows))
+        mean = f"x{mean_gain([row['methods'][name] for row in rows]):.2f}"
+        lines.append((title, *rights, broken, str(below), largest_loss(rows, name), mean))
+    return table((*heads, *last), lines)
 
 
-def censored_words(rows: Sequence[Row]) -> str:
-    """Of how many workloads the best of the sweep does not hold when measured afresh, and of which."""
-    names = [f"`{row['workload']}`" for row in rows if row["live"]["censored"] is not None]
-    return f"Censored: {len(names)} of {len(rows)}" + (f" ({', '.join(names)})." if names else ".")
+def draw_of(row: Row) -> int:
+    """The number of the draw, which ends a workload's name, from 0."""
+    return int(row["workload"].rpartition("-")[2])
 
 
-def all_draws(reports: Mapping[str, Mapping[str, Any]]) -> str:
-    """One look where something is to be done and where nothing is, and how far the default differs from itself."""
+def right_of_kind(rows: Sequence[Row], name: str, kind: str) -> str:
+    """On how many of the workloads of one kind a method is right."""
+    verdicts = KINDS_OF_RIGHT[kind]
+    right, number = right_of([row for row in rows if row["expected"]["verdict"] in verdicts], name)
+    return f"{right} of {number}"
+
+
+def largest_loss(rows: Sequence[Row], name: str) -> str:
+    """The largest loss to the default where what is seen lasts: not while a table changes or a backup runs."""
+    lasting = [row["methods"][name]["difference"] for row in rows if row["expected"]["verdict"] != "abstain"]
+    return f"{100 * max(0.0, *(one['loss'] for one in lasting)):.0f} %"
+
+
+def mean_gain(choices: Sequence[Mapping[str, Any]]) -> float:
+    """The geometric mean of gains over the default; a choice that breaks a floor is taken to have stayed there."""
+    kept = [one for one in choices if not one["floors_broken"]]
+    return math.exp(sum(math.log1p(-one["difference"]["loss"]) for one in kept) / len(choices))
+
+
+def checks_table(reports: Mapping[str, Mapping[str, Any]]) -> str:
+    """How sure the advice is, and the measurement: a line for each question, over all draws and the last one."""
     test = {draw: report for draw, report in reports.items() if draw.startswith(TEST)}
+    columns = [checks(each) for each in (reports, test)]
+    rows = [(question, *(column[question] for column in columns)) for question in columns[0]]
+    return table(("question", "all draws", f"{TEST} draw"), rows)
+
+
+def checks(reports: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
+    """The answers of some draws."""
+    rows = read_once(reports)
     measured = list(chain.from_iterable(report["cells"] for report in reports.values()))
-    lines = (
-        f"* *Not flat:* one look is right in {right_words(read_once(reports))} workloads of all draws, in "
-        f"{right_words(read_once(test))} of the {TEST} alone; draws of one family resemble each other, so the first of "
-        "these intervals is too narrow.",
-        flat_words(read_once(reports)),
-        noise_words(measured),
-    )
-    return "\n".join(lines) + "\n"
+    not_flat = [row for row in rows if row["expected"]["verdict"] != "flat"]
+    held = [row for row in not_flat if row["live"]["censored"] is None]
+    advised = [row["methods"][ADVICE]["difference"] for row in rows if row["expected"]["verdict"] == "flat"]
+    moved = [one for one in advised if not stays(one)]
+    beyond, by_chance = noise_of(measured)
+    return {
+        "not flat: `advise` is right (95 % interval)": right_words(not_flat),
+        "the same without censored workloads": "{} of {}".format(*right_of(held)),
+        "flat: `advise` stays": f"{len(advised) - len(moved)} of {len(advised)}",
+        "flat, where it moves: largest upper bound of a loss": percent(max(one["high"] for one in moved)),
+        "flat, where it moves: loss that its rounds show with a probability of 80 %": detectable_words(moved),
+        "pairs of the default that differ by more than two standard errors": f"{beyond} of {len(measured)}",
+        "so many would by chance": f"{by_chance:.0f}",
+        "censored": f"{sum(row['live']['censored'] is not None for row in rows)} of {len(rows)}",
+    }
 
 
 def right_words(rows: Sequence[Row]) -> str:
-    """How often one look is right on what is not flat, with the interval, and where the reference holds."""
+    """How often the advice is right, with the interval."""
     from scipy.stats import binomtest
 
-    not_flat = [row for row in rows if row["expected"]["verdict"] != "flat"]
-    held = right_of([row for row in not_flat if row["live"]["censored"] is None])
-    right, number = right_of(not_flat)
+    right, number = right_of(rows)
     low, high = binomtest(right, number).proportion_ci()
-    interval = f"{100 * low:.0f} to {percent(high, 0)}"
-    return f"{right} of {number} ({interval} at 95 %; {held[0]} of {held[1]} without censored ones)"
+    return f"{right} of {number} ({100 * low:.0f} to {percent(high, 0)})"
 
 
-def right_of(rows: Sequence[Row]) -> tuple[int, int]:
-    """On how many workloads one look is right, and of how many."""
-    outcomes = [row["methods"][ADVICE]["outcome"] for row in rows]
+def detectable_words(differences: Sequence[Mapping[str, float]]) -> str:
+    """The range of losses that would have been seen."""
+    seen = [one["detectable"] for one in differences]
+    return f"{100 * min(seen):.1f} to {percent(max(seen))}"
+
+
+def right_of(rows: Sequence[Row], name: str = ADVICE) -> tuple[int, int]:
+    """On how many workloads a method is right, and of how many."""
+    outcomes = [row["methods"][name]["outcome"] for row in rows]
     return outcomes.count("right"), len(outcomes)
 
 
-def flat_words(rows: Sequence[Row]) -> str:
-    """On how many flat workloads one look moved, what it may have lost there, and what would have been seen."""
-    looks = [row["methods"][ADVICE]["difference"] for row in rows if row["expected"]["verdict"] == "flat"]
-    moved = [look for look in looks if not stays(look)]
-    seen = [look["detectable"] for look in moved]
-    return (
-        f"* *Flat:* on {len(looks) - len(moved)} of {len(looks)} workloads one look stayed, where nothing can be lost. "
-        f"On {len(moved)} it moved; the largest upper bound of a loss there is "
-        f"{percent(max(look['high'] for look in moved))}. Rounds like theirs show a loss of {100 * min(seen):.1f} to "
-        f"{percent(max(seen))} with a probability of 80 %; on {sum(one > MARGIN for one in seen)} of them that is more "
-        f"than {percent(MARGIN, 0)}."
-    )
-
-
-def noise_words(rows: Sequence[Row]) -> str:
+def noise_of(rows: Sequence[Row]) -> tuple[int, float]:
     """How many pairs of the default and the default again lie further apart than their errors, and by chance would."""
     from scipy.special import stdtr
 
     pairs = [row["live"] for row in rows]
     beyond = sum(abs(pair["noise"]) > ERRORS * pair["noise_error"] for pair in pairs)
     rounds = [row["reference"]["difference"]["rounds"] for row in rows]
-    by_chance = sum(2.0 * stdtr(one - 1, -ERRORS) for one in rounds)
-    return (
-        f"* *The default scored twice:* {beyond} of {len(pairs)} pairs differ by more than two standard errors; by "
-        f"chance {by_chance:.0f} would (Student's t, {min(rounds)} to {max(rounds)} rounds)."
-    )
+    return beyond, sum(2.0 * stdtr(one - 1, -ERRORS) for one in rounds)
 
 
-def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What each method comes to on all workloads; one that breaks a floor is taken to have stayed at the default.
-
-    The largest loss is that where what is seen lasts: while a table changes, windows are of whatever part of it.
-    """
+def summary_table(rows: Sequence[Row]) -> str:
+    """README's table: what each method comes to on all workloads."""
     heads = ("who decides", "to change: right", "to stay: right", "flat: shown to lose < 5 %")
     last = ("floors broken", "largest loss", "mean gain")
     lines = []
     for name, title in IN_README.items():
-        found = [(row["expected"]["verdict"], row["methods"][name]) for row in rows]
-        kinds = [[one["outcome"] for kind, one in found if kind in verdicts] for verdicts in KINDS_OF_RIGHT.values()]
-        gains = [math.log1p(-one["difference"]["loss"]) for _, one in found if not one["floors_broken"]]
+        found = [row["methods"][name] for row in rows]
         cells = (
             title,
-            *(f"{outcomes.count('right')} of {len(outcomes)}" for outcomes in kinds),
-            str(len(found) - len(gains)),
-            f"{100 * max(one['difference']['loss'] for kind, one in found if kind != 'abstain'):.0f} %",
-            f"x{math.exp(sum(gains) / len(found)):.1f}",
+            *(right_of_kind(rows, name, kind) for kind in KINDS_OF_RIGHT),
+            str(sum(bool(one["floors_broken"]) for one in found)),
+            largest_loss(rows, name),
+            f"x{mean_gain(found):.1f}",
         )
         lines.append(cells)
     return table((*heads, *last), lines)
 
 
-def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """One line for each workload."""
-    shown = {name: title for name, title in SHOWN.items() if all(name in row["methods"] for row in rows)}
-    heads = ("workload", "direction", "came true", *shown.values(), "best of the sweep")
+def workloads_table(rows: Sequence[Row]) -> str:
+    """One line for each family that was measured."""
+    heads = (
+        "family",
+        "what is sent",
+        "direction",
+        "came true",
+        "`advise` right",
+        "`advise` gains",
+        "best of the sweep",
+    )
     lines = []
-    for row in rows:
-        choices = [choice(row["methods"][name]) for name in shown]
-        kind = KINDS[SUITE[row["family"]].split]
-        cells = [f"`{row['workload']}` ({kind})", Expectation(**row["expected"]).in_words, row["came_true"]]
-        lines.append([*cells, *choices, choice(row["reference"])])
+    for family, expected in EXPECTATIONS.items():
+        if found := [row for row in rows if row["family"] == family]:
+            named = f"`{family}` ({KINDS[SUITE[family].split]})"
+            lines.append((named, SUITE[family].description, expected.in_short, *measured_cells(found)))
     return table(heads, lines)
 
 
-def choice(found: Mapping[str, Any]) -> str:
-    """What was chosen and what it brings over the default, with its bounds."""
-    if found["abstained"]:
-        return "no advice"
-    difference = found["difference"]
-    if stays(difference):
-        return "stays"
-    broken = ", breaks a floor" if found["floors_broken"] else ""
-    core = f"({', '.join(map(str, found['chosen']))})"
-    return f"{core} {gain(difference)}{broken}"
+def measured_cells(rows: Sequence[Row]) -> list[str]:
+    """What the draws of a family have shown."""
+    true = f"{sum(row['came_true'] == 'yes' for row in rows)} of {len(rows)}"
+    gains = (mean_gain([row["methods"][ADVICE] for row in rows]), mean_gain([row["reference"] for row in rows]))
+    return [true, "{} of {}".format(*right_of(rows)), *(f"x{one:.{1 if one >= TIMES else 2}f}" for one in gains)]
 
 
 def stays(difference: Mapping[str, float]) -> bool:
@@ -242,42 +248,15 @@ def stays(difference: Mapping[str, float]) -> bool:
     return difference["loss"] == difference["low"] == difference["high"] == 0.0
 
 
-def gain(difference: Mapping[str, float]) -> str:
-    """A gain with the interval between its two one-sided bounds of 95 %."""
-    mean, low, high = (1.0 - difference[name] for name in ("loss", "high", "low"))
-    if mean >= TIMES:
-        return f"x{mean:.1f} ({low:.1f}..{high:.1f})"
-    return f"{100 * (mean - 1):+.0f} % ({100 * (low - 1):+.0f}..{100 * (high - 1):+.0f})"
-
-
-def on_two_days(report: Mapping[str, Any]) -> str:
-    """How many gains agree, and those that do not."""
-    lines = []
-    for pair in report["pairs"]:
-        if abs(pair["apart"]) > 2.0:
-            days = [f"{pair[day]['mean']:+.2f} ± {pair[day]['error']:.2f}" for day in ("first", "second")]
-            lines.append((f"`{pair['workload']}`", str(tuple(pair["core"])), *days, f"{pair['apart']:+.1f}"))
-    told = f"{report['agree']} of {report['of']} gains agree within two standard errors. Those that do not:\n\n"
-    return told + table(("workload", "configuration", "first day", "second day", "apart, in errors"), lines)
-
-
 def beside_hot_rows(report: Mapping[str, Any]) -> str:
-    """One line for each workload: what a look shows and advises, and what the two steps gain."""
-    heads = (
-        "beside transactions on hot rows",
-        "waits for rows a statement",
-        "one that writes",
-        "connections that wait",
-        "rules advise",
-        "first step",
-        "fewer groups",
-    )
+    """One line for each workload: what a window shows, what is advised, and what the two steps gain."""
+    heads = ("beside transactions on hot rows", "waits for rows a write", "rules advise", "first step", "fewer groups")
     lines = []
     for row in report["rows"]:
-        waits = ["-" if row[name] is None else f"{row[name]:.3f}" for name in WAITS]
+        waits = "-" if row["waits_per_write"] is None else f"{row['waits_per_write']:.3f}"
         advised = "stays" if row["advised"] is None else str(tuple(row["advised"]))
         gains = [gain_with_error(row[name], row[f"{name}_error"]) for name in STEPS]
-        lines.append((f"`{row['workload']}`", *waits, percent(row["waiting_share"], 0), advised, *gains))
+        lines.append((f"`{row['workload']}`", waits, advised, *gains))
     return table(heads, lines)
 
 
@@ -296,7 +275,7 @@ def fewer_first(report: Mapping[str, Any]) -> str:
 
 def gain_with_error(gain: float, error: float) -> str:
     """A gain in ln J as a percentage, with its standard error."""
-    return f"{percent(math.expm1(gain), 0)} (error {percent(error, 0)})"
+    return f"{100 * math.expm1(gain):+.0f} ± {percent(error, 0)}"
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def test_changes_are_counted_and_held_against_what_they_stated() -> None:
 def test_the_table_has_a_line_for_each_machine() -> None:
     lines = advice_table({"rows": [{"cpus": 4, **summary(LOOKS)}, {"cpus": 64, **summary([])}]})
     _, _, four, none = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines.splitlines())
-    assert [four[place] for place in (0, 1, 2, 6, 7)] == ["4", "5", "3", "0 of 3", "1 of 3"]
-    assert four[8:] == ["2, 0, 1 of 2", "0, 1, 0 of 1"]
+    assert [four[place] for place in (0, 1, 2, 6)] == ["4", "5", "3", "1 of 3"]
+    assert four[7:] == ["2 of 2", "0 of 1"]
     assert four[5].startswith("x1.2 (")
     assert none[5] == "-"
 

@@ -1,19 +1,18 @@
-"""Tables of rivals show every number of trials, and columns that only some reports have."""
+"""Tables of rivals show some numbers of trials; bold is what beats as many constants beyond its interval."""
 
 from typing import Any
 
-from rival_tables import network_tables, rival_table, simulated_networks
+from rival_tables import MOST_TRIES, compared_words, network_table, rivals_table, sets_table
 
-NUMBERS = ("goodput", "regret_mean", "regret_low", "regret_high", "regret_median", "regret_p90", "trying", "unsafe")
+NUMBERS = ("regret_mean", "regret_low", "regret_high", "unsafe", "against_low", "against_high")
 
 
 def row(name: str, tries: int, **others: Any) -> dict[str, Any]:
     return {
-        **dict.fromkeys((*NUMBERS, "threads", "p99", "against_low", "against_high"), 0.1),
-        "kind": "native, held out",
+        **dict.fromkeys(NUMBERS, 0.1),
+        "kind": "native",
         "name": name,
         "method": f"{name}_{tries}",
-        "against": f"portfolio_{tries}",
         "tries": tries,
         "workloads": 4,
         "families": 3,
@@ -21,23 +20,47 @@ def row(name: str, tries: int, **others: Any) -> dict[str, Any]:
     }
 
 
-def test_networks_are_shown_after_every_number_of_trials() -> None:
-    table = network_tables({"rows": [row("marwil_probing", tries) for tries in (3, 1, 2)]})
-    shown = [line.split("|")[2].strip() for line in table.splitlines() if line.startswith("| `")]
-    assert shown == ["1", "2", "3"]
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_networks_of_simulated_machines_stand_beside_the_network_that_probes() -> None:
-    rival = {"rival": "all_action_probing_3", "rival_low": -0.2, "rival_high": 0.1, "kind": "compositions"}
-    rows = [row("all_action_probing", 3, kind="compositions"), row("ppo_policy", 3, regret_mean=0.2, **rival)]
-    lines = simulated_networks({"rows": rows, "censored": {"composed-3-24cpus": "poor"}}).strip().splitlines()
-    assert lines[0] == "4 workloads of 3 compositions; censored: 1."
-    assert lines[-1].startswith("| `ppo_policy` | 3 |")
-    assert lines[-1].endswith("| -20.0..+10.0 % |")
+def test_rivals_have_a_line_for_each_shown_number_of_trials_and_are_bold_where_they_beat_constants() -> None:
+    numbers = (MOST_TRIES, 1, 3)
+    rows = [row("portfolio", tries) for tries in numbers]
+    rows += [row("trees", tries, regret_mean=0.05, against_high=-0.01) for tries in numbers]
+    lines = [cells(line) for line in rivals_table({"rows": rows}, {"native": "embedded pool"}).splitlines()]
+    assert lines[0] == ["method", "trials", "embedded pool, 4: mean regret", "embedded pool, 4: unsafe"]
+    assert lines[2:] == [
+        [f"`{name}`", str(tries), found, "10 %"]
+        for tries in (3, MOST_TRIES)
+        for name, found in (("trees", "**5.0 % (10.0..10.0 %)**"), ("portfolio", "10.0 % (10.0..10.0 %)"))
+    ]
 
 
-def test_columns_of_reports_that_have_them() -> None:
-    heads, _, cells = rival_table([row("gp_ucb", 1, below_default=0.25)]).splitlines()
-    assert heads.endswith("| > 5 % below the default |")
-    assert cells.endswith("| 25 % |")
-    assert "below" not in rival_table([row("gp_ucb", 1)])
+def test_sets_say_how_the_default_differs_from_itself() -> None:
+    kinds = ("native", "mariadb", "suite")
+    floor = {"mean": -0.08, "interval": [-0.13, -0.03]}
+    report = {
+        "rows": [row("default", 0, kind=kind) for kind in kinds],
+        "censored": [{"kind": "native"}],
+        "noise_floor": dict.fromkeys(kinds, floor),
+    }
+    line = cells(sets_table(report).splitlines()[2])
+    assert line == ["embedded pool", "4", "3", "1", "-8.0 % (-13.0..-3.0 %)"]
+
+
+def test_policies_stand_beside_the_network_that_probes_and_are_counted() -> None:
+    rival = {"rival": "all_action_probing_3", "rival_low": -0.2, "rival_high": 0.1}
+    worse = {"rival": "all_action_probing_1", "rival_low": 0.01, "rival_high": 0.1}
+    rows = [
+        row("all_action_probing", 3),
+        row("ppo_policy", 3, regret_mean=0.2, **rival),
+        row("ppo_policy", 1, **worse),
+    ]
+    lines = [cells(line) for line in network_table({"simulated": rows}).splitlines()[2:]]
+    assert lines == [
+        ["`all_action_probing`", "3", "10.0 %", ""],
+        ["`ppo_policy`", "3", "20.0 %", "-20.0..+10.0 %"],
+    ]
+    assert compared_words({"simulated": rows}).startswith("Of 2 comparisons")
+    assert compared_words({"simulated": rows}).endswith("0 are better beyond their interval and 1 worse.")

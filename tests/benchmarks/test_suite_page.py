@@ -1,11 +1,18 @@
-"""What one look comes to over all draws, and which workloads are censored."""
+"""What the methods come to over all draws, and how sure that is."""
 
 import math
 from typing import Any
 
-import pytest
-
-from suite_page import all_draws, beside_hot_rows, fewer_first, methods_table, read_once
+from suite_page import (
+    SHOWN,
+    beside_hot_rows,
+    checks_table,
+    fewer_first,
+    methods_table,
+    read_once,
+    summary_table,
+    workloads_table,
+)
 
 STAYED = {"loss": 0.0, "low": 0.0, "high": 0.0, "detectable": 0.0, "rounds": 4}
 
@@ -42,25 +49,49 @@ def test_workloads_that_were_read_twice_count_as_they_were_read_first() -> None:
     assert [row["methods"]["advice"]["outcome"] for row in rows if row["workload"] == "scans-2"] == ["right"]
 
 
-def test_all_draws_say_what_one_look_is_right_in_what_it_may_have_lost_and_how_the_default_differs() -> None:
-    not_flat, flat, noise = all_draws(REPORTS).splitlines()
-    assert "right in 2 of 3 (9 to 99 % at 95 %; 1 of 2 without censored ones) workloads of all draws" in not_flat
-    assert "in 2 of 2 (16 to 100 % at 95 %; 1 of 1 without censored ones) of the third alone" in not_flat
-    assert "on 1 of 3 workloads one look stayed" in flat
-    assert "On 2 it moved; the largest upper bound of a loss there is 10.0 %" in flat
-    assert "show a loss of 3.1 to 7.0 % with a probability of 80 %; on 1 of them that is more than 5 %." in flat
-    assert "1 of 7 pairs differ by more than two standard errors; by chance 1 would" in noise
+def test_checks_say_how_often_the_advice_is_right_what_it_may_have_lost_and_how_the_default_differs() -> None:
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in checks_table(REPORTS).splitlines()]
+    assert lines[0] == ["question", "all draws", "third draw"]
+    assert [tuple(cells[1:]) for cells in lines[2:]] == [
+        ("2 of 3 (9 to 99 %)", "2 of 2 (16 to 100 %)"),
+        ("1 of 2", "1 of 1"),
+        ("1 of 3", "0 of 2"),
+        ("10.0 %", "10.0 %"),
+        ("3.1 to 7.0 %", "3.1 to 7.0 %"),
+        ("1 of 7", "0 of 5"),
+        ("1", "1"),
+        ("1 of 6", "1 of 4"),
+    ]
 
 
-@pytest.mark.parametrize(("censored", "words"), [(None, "Censored: 0 of 1."), ("no", "Censored: 1 of 1 (`reads-0`).")])
-def test_censored_workloads_are_named_under_the_table(censored: str | None, words: str) -> None:
-    counts = {f"{kind}{end}": 1 for kind in ("change", "stay", "flat") for end in ("", "_right")}
-    found = {**counts, "flat_not_shown": 0, "flat_wrong": 0, "floors_broken": 0, "largest_loss": 0.06, "gain": 1.2}
-    rows = [cell("reads-0", "flat", difference={"loss": 0.06}, censored=censored)]
-    head, _, advice, _, last = methods_table({"advice": found}, rows).splitlines()
-    titles, cells = ([one.strip() for one in line.strip("|").split("|")] for line in (head, advice))
-    assert dict(zip(titles, cells, strict=True))["> 5 % below the default"] == "1"
-    assert last == words
+def test_methods_have_a_line_each_with_their_draws_and_what_breaks_a_floor_gains_nothing() -> None:
+    stayed = {"outcome": "right", "difference": STAYED, "floors_broken": []}
+    broke = {"outcome": "wrong", "difference": {**STAYED, "loss": -3.0}, "floors_broken": ["scans"]}
+    lost = {"outcome": "wrong", "difference": {**STAYED, "loss": 0.06}, "floors_broken": []}
+    gained = {"outcome": "right", "difference": {**STAYED, "loss": -1.0}, "floors_broken": []}
+    rows = [
+        {"workload": name, "expected": {"verdict": verdict}, "methods": dict.fromkeys(SHOWN, found)}
+        for name, verdict, found in (
+            ("scans-18-0", "change", broke),
+            ("calls-18-1", "change", gained),
+            ("reads-18-1", "flat", lost),
+            ("locks-18-2", "hold", stayed),
+            ("table-18-2", "abstain", lost),
+        )
+    ]
+    cells = [cell.strip() for cell in methods_table(rows).splitlines()[2].strip("|").split("|")]
+    assert cells[1:] == ["0 of 1", "1 of 1", "0 of 0", "1 of 2", "0 of 1", "1", "2", "6 %", "x1.12"]
+    assert summary_table(rows).splitlines()[2].endswith("| 1 of 2 | 1 of 2 | 0 of 1 | 1 | 6 % | x1.1 |")
+
+
+def test_families_have_a_line_each_with_the_means_of_their_draws() -> None:
+    def row(loss: float, true: str) -> dict[str, Any]:
+        found = {"outcome": "right", "difference": {**STAYED, "loss": loss}, "floors_broken": []}
+        return {"family": "remote_calls", "came_true": true, "reference": found, "methods": {"advice": found}}
+
+    _, _, line = workloads_table([row(-7.0, "yes"), row(-1.0, "not shown")]).splitlines()
+    assert line.startswith("| `remote_calls` (sealed) | ")
+    assert line.endswith(" | more threads | 1 of 2 | 2 of 2 | x4.0 | x4.0 |")
 
 
 def test_what_runs_beside_hot_rows_has_a_line_each() -> None:
@@ -69,8 +100,8 @@ def test_what_runs_beside_hot_rows_has_a_line_each() -> None:
     reads = {"workload": "reads", "waits_per_statement": 0.0, "waits_per_write": None, "waiting_share": 0.0}
     rows = [{"workload": "tickets", **waits, "advised": None, **gains}, {**reads, "advised": [4, 3, 10], **gains}]
     _, _, tickets, reading = beside_hot_rows({"rows": rows}).splitlines()
-    assert tickets == "| `tickets` | 0.019 | 0.300 | 27 % | stays | -39 % (error 2 %) | 49 % (error 3 %) |"
-    assert reading.startswith("| `reads` | 0.000 | - | 0 % | (4, 3, 10) |")
+    assert tickets == "| `tickets` | 0.300 | stays | -39 ± 2 % | +49 ± 3 % |"
+    assert reading.startswith("| `reads` | - | (4, 3, 10) |")
 
 
 def test_what_fewer_groups_first_bring_has_a_line_each_and_a_mean() -> None:
@@ -82,5 +113,5 @@ def test_what_fewer_groups_first_bring_has_a_line_each_and_a_mean() -> None:
         for name, gain in (("bids", 2.0), ("bookings", 0.5))
     ]
     _, _, bids, _, mean = fewer_first({"rows": rows}).splitlines()
-    assert bids.startswith("| `bids` | (1, 3, 500) 100 % (error 2 %) | (1, 3, 500) 0 % (error 2 %) |")
+    assert bids.startswith("| `bids` | (1, 3, 500) +100 ± 2 % | (1, 3, 500) +0 ± 2 % |")
     assert mean == "| all, mean | x2.00 | x1.00 | x1.00 |"
