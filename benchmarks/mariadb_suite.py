@@ -1,4 +1,4 @@
-"""The MariaDB suite: what was written down beforehand, measured (docs/mariadb-suite.md).
+"""The MariaDB suite: what was written down beforehand, measured (docs/results-suite.md).
 
     python benchmarks/mariadb_suite.py --directions                     # the table of directions, and nothing else
     python benchmarks/mariadb_suite.py --runs suite.jsonl               # everything; goes on if stopped

@@ -16,7 +16,7 @@ Three rules, each of physics, for who looks once:
 A CPU quota that is used up silences the first and the third: its processors do not idle, they are withheld.
 
 Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
-measured stands in docs/mariadb-suite.md; the second and the third are known on two processors only.
+measured stands in docs/results-suite.md; the second and the third are known on two processors only.
 
 Who measures what follows, and goes back, may try fewer groups where the second rule does not yet advise them.
 """

@@ -30,7 +30,7 @@ WORKLOADS = 66
 GAIN_AND_LOSS = {NEUTRAL: (0.10, 0.20), NEAR: (0.05, 0.10)}
 TRIED_MEDIAN_GAIN, TRIED_LARGEST_LOSS = 0.06, 0.05
 """Median gain in the short classes over the default, and the largest loss, of the constants and of what a warm start
-ends on, on the workloads of the MariaDB suite that last, as they were read first (docs/mariadb-suite.md); a test
+ends on, on the workloads of the MariaDB suite that last, as they were read first (docs/results-suite.md); a test
 compares them with its reports."""
 
 
