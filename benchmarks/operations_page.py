@@ -4,12 +4,12 @@ That is the base installation, faults that were planted, how long a roll-back ta
 that are killed, and how many predictions a second one processor answers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from pages import read_report, replaced
+from pages import read_report, replaced, table
 
 INSTALLATION = Path("benchmarks/reports/base_install.json")
 KILLS = Path("benchmarks/reports/killed_service.json")
@@ -17,108 +17,102 @@ STORE_KILLS = Path("benchmarks/reports/killed_store.json")
 ROLL_BACKS = Path("benchmarks/reports/roll_back_time.json")
 FAULTS = Path("benchmarks/reports/faults.json")
 RATE = Path("benchmarks/reports/service_rate.json")
-TRIALS_RATE = Path("benchmarks/reports/service_rate_trials.json")
 SOAK = Path("benchmarks/reports/service_soak.json")
 PAGE = Path("docs/operations.md")
 SERVICE_PAGE = Path("docs/service.md")
 WIDTH = 118
+OTHER = "anything else"
+FAULTS_OF = {
+    "the tuner is killed, stopped, ended, or cannot start": (
+        "killed tuner",
+        "stopped tuner",
+        "ended tuner",
+        "start ",
+        "tuple ",
+    ),
+    "the keeper is killed": ("a keeper",),
+    "the database is killed, restarted, lost, switched over or full": (
+        *("a database", "restarted server", "lost connection", "switchover", "a pool", "limit of threads", "a load"),
+        "tuner that sets nothing",
+    ),
+    "a service is slow, down or wrong": ("a service",),
+    "a disk is full, a clock jumps": ("a full disk", "a clock"),
+    "a person or a second tuner sets the pool": ("person", "second tuner"),
+}
+"""What fails, with how the names of its faults begin."""
 
 
 def main() -> None:
     """Writes all parts."""
     page = replaced(PAGE.read_text(), "base-install", installation(read_report(INSTALLATION)))
-    planted = read_report(FAULTS)
-    page = page if planted is None else replaced(page, "faults", faults(planted))
+    page = replaced(page, "faults", faults(read_report(FAULTS)["faults"]))
     page = replaced(page, "roll-backs", roll_backs(read_report(ROLL_BACKS)))
-    page = replaced(page, "store-kills", store_kills(read_report(STORE_KILLS)))
-    PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS))))
-    soaked = read_report(SOAK)
-    for_trials = read_report(TRIALS_RATE)
-    answered = rate(read_report(RATE))
-    answered += "" if for_trials is None else f"\n{rate(for_trials, ' --trials')}"
-    answered += "" if soaked is None else f"\n{soak(soaked)}"
-    SERVICE_PAGE.write_text(replaced(SERVICE_PAGE.read_text(), "rate", answered))
+    PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS), read_report(STORE_KILLS))))
+    SERVICE_PAGE.write_text(replaced(SERVICE_PAGE.read_text(), "rate", rates([read_report(RATE), read_report(SOAK)])))
 
 
 def installation(report: Mapping[str, Any]) -> str:
     """What a production host gets."""
-    largest = ", ".join(f"{name} {size:.0f}" for name, size in report["largest_mb"].items())
-    starts = report["starts"]
-    nothing_s = starts.pop("python -c pass")["cpu_s"]
-    commands = ", ".join(f"`{name}` {figures['cpu_s']:.2f} s" for name, figures in starts.items())
     text = (
-        f"`python benchmarks/base_install.py`: the packages take {report['site_packages_mb']:.0f} MB, the largest of "
-        f"them {largest}. The service holds {report['service']['resident_mb']:.0f} MB once its models are loaded. "
-        f"Processor time until a command is done: {commands}; an empty interpreter takes {nothing_s:.2f} s. "
-        f"The machine's load was {report['load_before']:.1f} when that was measured."
+        f"Packages take {report['site_packages_mb']:.0f} MB, and a service holds "
+        f"{report['service']['resident_mb']:.0f} MB once its models are loaded "
+        "(Command: `python benchmarks/base_install.py`)."
     )
     return fill(text, WIDTH) + "\n"
 
 
-def kills(report: Mapping[str, Any]) -> str:
-    """What became of outcomes when the service was killed."""
-    text = (
-        f"`python benchmarks/killed_service.py` ended the service with SIGKILL at {report['kills']} random moments, "
-        f"with {report['acknowledged']} outcomes acknowledged: {report['lost']} lost, {report['written_twice']} "
-        f"written twice; torn ends that nobody had been told of: {report['torn_ends']}."
-    )
-    return fill(text, WIDTH) + "\n"
+def faults(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What became of the faults, by what fails."""
+    found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in (*FAULTS_OF, OTHER)}
+    for row in rows:
+        found[kind_of(row["fault"])].append(row)
+    cells = [
+        (name, len(of_kind), sum(row["planted"] for row in of_kind), sum(row["held"] for row in of_kind))
+        for name, of_kind in found.items()
+        if of_kind
+    ]
+    return table(("what fails", "ways", "planted", "held"), [map(str, row) for row in cells])
 
 
-def faults(report: Mapping[str, Any]) -> str:
-    """What became of every fault."""
-    lines = ["| fault | planted | held |", "|---|---|---|"]
-    lines += [f"| {row['fault']} | {row['planted']} | {row['held']} |" for row in report["faults"]]
-    return "\n".join(lines) + "\n"
+def kind_of(fault: str) -> str:
+    """What fails in a fault."""
+    return next((name for name, begins in FAULTS_OF.items() if fault.startswith(begins)), OTHER)
 
 
 def roll_backs(report: Mapping[str, Any]) -> str:
     """How long it takes to bring a configuration back, by what the server is doing."""
-    lines = ["| load | median | 99th percentile | longest |", "|---|---|---|---|"]
-    lines += [
-        f"| {row['situation']} | {row['median_ms']:.0f} ms | {row['p99_ms']:.0f} ms | {row['greatest_ms']:.0f} ms |"
-        for row in report["rows"]
+    measures = ("median_ms", "p99_ms", "greatest_ms")
+    rows = [[row["situation"], *(f"{row[name]:.0f} ms" for name in measures)] for row in report["rows"]]
+    return table((f"load ({report['times']} times each)", "median", "99th percentile", "longest"), rows)
+
+
+def kills(service: Mapping[str, Any], store: Mapping[str, Any]) -> str:
+    """What became of outcomes and records when their writers were killed."""
+    rows = [
+        ("service, outcomes", service["kills"], service["acknowledged"], service["lost"], service["written_twice"]),
+        ("collector, segments of records", store["kills"], store["acknowledged"], store["lost"], store["there_twice"]),
     ]
-    return "\n".join(lines) + "\n"
+    return table(("writer", "killed", "acknowledged", "lost", "there twice"), [map(str, row) for row in rows])
 
 
-def store_kills(report: Mapping[str, Any]) -> str:
-    """What became of records when their writers were killed."""
-    same = "the same" if report["views_made_again_are_the_same"] else "NOT the same"
-    text = (
-        f"`python benchmarks/killed_store.py` ended writers of records with SIGKILL at {report['kills']} random "
-        f"moments, with {report['acknowledged']} segments acknowledged: {report['lost']} lost, "
-        f"{report['there_twice']} there twice, {report['torn']} torn; DuckDB's views, thrown away and made again, "
-        f"were {same}."
-    )
-    return fill(text, WIDTH) + "\n"
-
-
-def rate(report: Mapping[str, Any], options: str = "") -> str:
+def rates(reports: Sequence[Mapping[str, Any]]) -> str:
     """What one processor answers, and what is held before and after."""
-    before, after = report["before"], report["after"]
-    text = (
-        f"`python benchmarks/service_rate.py --requests {report['requests']}{options}` on one of two processors of a "
-        f"shared virtual machine, of which other programs used {report['others_processors']:.2f} meanwhile: "
-        f"{report['predictions_per_s']:.0f} predictions a second over {report['connections']} kept connections, half "
-        f"of them within {report['p50_ms']:.1f} ms and 99 % within {report['p99_ms']:.1f} ms; "
-        f"{report['cpu_ms_per_request']:.2f} ms of the processor each. The service held {before['resident_mb']:.0f} MB "
-        f"and {before['descriptors']} descriptors before and {after['resident_mb']:.0f} MB and {after['descriptors']} "
-        "after."
-    )
-    return fill(text, WIDTH) + "\n"
+    heads = ("requests", "a second", "median", "99th percentile", "processor each", "memory before, after", "not 200")
+    return table(heads, map(rate_cells, reports))
 
 
-def soak(report: Mapping[str, Any]) -> str:
-    """What a long run leaves behind; how fast it was is not its business."""
-    before, after = report["before"], report["after"]
-    others = {status: count for status, count in report["statuses"].items() if status != "200"}
-    text = (
-        f"A soak, `--requests {report['requests']}`: {report['statuses']['200']} answers of status 200, "
-        f"{sum(others.values())} others; {before['resident_mb']:.1f} MB and {before['descriptors']} descriptors "
-        f"before, {after['resident_mb']:.1f} MB and {after['descriptors']} after."
-    )
-    return fill(text, WIDTH) + "\n"
+def rate_cells(report: Mapping[str, Any]) -> list[str]:
+    """How a service did."""
+    held = ", ".join(f"{report[when]['resident_mb']:.0f} MB" for when in ("before", "after"))
+    return [
+        f"{report['requests']:,}",
+        f"{report['predictions_per_s']:,.0f}",
+        f"{report['p50_ms']:.1f} ms",
+        f"{report['p99_ms']:.1f} ms",
+        f"{report['cpu_ms_per_request']:.2f} ms",
+        held,
+        str(report["requests"] - report["statuses"]["200"]),
+    ]
 
 
 if __name__ == "__main__":
