@@ -4,7 +4,7 @@
         --json benchmarks/reports/exploring_tuner.json
 
 Workloads are draws of the families that no curve was made of (number 0 to 6 is the first draw of each of the seven, 7
-to 13 the second, and so on; those up to 27 were looked at when the rules of decision 31 were made) or, with `--of
+to 13 the second, and so on; those up to 27 were looked at when its rules were made) or, with `--of
 drawn`, composed step by step (`workload_files.py`) on 1, 2 and 4 processors. Each runs half an hour from the best
 constant of the known curves and from the default. *Without* is `--guard.explorations 0`. The end is the last quarter.
 Unsafe windows are those of `unsafe_windows.py`, held against an untouched server. A workload is flat where no tuple of

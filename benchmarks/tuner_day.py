@@ -9,7 +9,7 @@ of the machine grid, measured alone. *Completed* is what a method completed on a
 did. A bin of 30 s is *unsafe* where it completes less than 95 % of
 what the default completes in that phase on average, less three standard deviations of the default's own bins, and
 *slow* where its latency, the 95th percentile as the tuner sees it, is above 1.2 times the default's and that beyond
-three deviations. Days 0 to 5 are those by which decision 34 was made, so that others are drawn unless told otherwise. A
+three deviations. Days 0 to 5 are those by which its rules were made, so that others are drawn unless told otherwise. A
 day takes some minutes for each method; `--runs` keeps what is finished.
 """
 

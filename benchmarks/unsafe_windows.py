@@ -8,7 +8,7 @@ would. The two are reported apart: what is said of the tuner is said of the firs
 *unguarded* sets what is named at once, each minute; *untouched* sets nothing. A window of 5 s is unsafe where another
 configuration than the first is in force, and throughput is below 95 % of that of the untouched server or latency (its
 95th percentile) above 1.2 times, and that beyond three standard deviations of its windows. Bounds are over families, by
-resampling them. Draws 1 to 4 of each family were looked at when the rules of decision 31 were made, so that later ones
+resampling them. Draws 1 to 4 of each family were looked at when the rules were made, so that later ones
 are drawn unless told otherwise.
 """
 

@@ -96,7 +96,7 @@ def test_closed_environment_wants_a_reset() -> None:
 
 @pytest.mark.parametrize("options", [None, {"start": action(4)}])
 def test_action_sets_the_core_and_leaves_the_rest_as_it_is(options: dict[str, np.int64] | None) -> None:
-    """Surplus threads that outlive their tuple would be measured with the next one (decision 5)."""
+    """Surplus threads that outlive their tuple would be measured with the next one (docs/decisions.md, 5)."""
     short = PoolTuple(2, 3, 500, idle_timeout_s=1.0)
     env = PoolEnv(lambda _: Target(CurveServer(((1, 100.0), (64, 300.0)), initial=short), FREE))
     _, info = env.reset(seed=0, options=options)

@@ -2,7 +2,7 @@
 
 What is known before a trial is how like the workloads of the library the server's windows look (`likeness.py`); what
 every trial adds is how its answer compares with theirs (`belief.py`). Where transactions on a MariaDB fight over rows,
-which no ratio of the library shows, fewer groups may be tried first (decision 47).
+which no ratio of the library shows, fewer groups may be tried first (docs/decisions.md, 47).
 """
 
 from collections.abc import Sequence

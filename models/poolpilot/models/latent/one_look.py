@@ -21,7 +21,7 @@ class OneLook:
     """Asks a network, and the known curves where it abstains or its change may lose.
 
     A network tells more from one window of a machine and a workload that it knows; but of its changes whose interval
-    holds a clear loss most did lose (decision 26). On machines that it does not know it abstains.
+    holds a clear loss most did lose. On machines that it does not know it abstains.
 
     Args:
         network: Asked first.

@@ -1,4 +1,4 @@
-"""What PoolPilot decides by unless told otherwise: what was best on validation (docs/evaluation.md, decision 26).
+"""What PoolPilot decides by unless told otherwise: what was best on validation (docs/decisions.md, 26).
 
 Who measures what follows tries by the known response curves, whatever the server. Who looks once is answered by the
 network of the server's kind, or the one for machines of any size where that does not know its processors or the machine

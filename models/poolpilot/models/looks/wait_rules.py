@@ -160,7 +160,7 @@ class WaitRules:
         """Fewer groups for somebody who measures what they bring, where many statements of a MariaDB wait for rows.
 
         On any number of processors, however busy they are and whatever holds the rows: some of these workloads lose by
-        it, which a trial shows (decision 47).
+        it, which a trial shows (docs/decisions.md, 47).
 
         Args:
             window: What was seen; the tuple is that of the window.

@@ -4,7 +4,7 @@ Trub (priorities; docs/references.md) runs sysbench's classes two by two, 1,024 
 of one of the two queues from 0 to 1. Here a statement is a step program; which of them are part of a transaction, a
 pool of two levels is told by their class. The pools differ in their discipline alone: one FIFO queue, the two levels of
 MariaDB (statements of transactions go first, Trub's "original"), or two queues by weight. Each has a listener that does
-nothing else, without which a group serves batches and a weight orders no more than one poll has found (decision 21).
+nothing else, without which a group serves batches and a weight orders no more than one poll has found.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Another workload that comes in the middle of a try: the try says nothing of it, and nobody is to blame.
 
 Both tuples complete more then, or fewer, than before, and a pair of windows on either side of the shift tells that for
-the candidate's doing. Goodput cannot say whose doing it is, as a try may free a pool, or leave it poorer (decision 40);
+the candidate's doing. Goodput cannot say whose doing it is, as a try may free a pool, or leave it poorer;
 what requests look like can, once each window is held against earlier ones of its own tuple in the same try. Windows
 from before the try are no such ones: the candidate's threads are still there in the first window of the verified tuple,
 and the pool may be in another of its states. Where that window looks different from those before the try, the try
