@@ -1,25 +1,21 @@
-"""What the demonstration could not run is refused before it begins."""
+"""What the demonstration could not run is refused before it begins, and its parts fit into the time it has."""
 
 import pytest
 
 from poolpilot.errors import SettingError
+from poolpilot.pipelines.demo.demo_schedule import LEAST_HORIZON_S
 from poolpilot.pipelines.demo.demo_settings import DemoSettings, MariadbDemoSettings
 
 
-@pytest.mark.parametrize("model", [DemoSettings, MariadbDemoSettings])
-@pytest.mark.parametrize("window", ["warm_start.measurement.window_s", "climb.period_s"])
-def test_window_must_fit_into_the_horizon(model: type[DemoSettings], window: str) -> None:
-    with pytest.raises(SettingError, match="a window of 10 s does not fit into horizon_s, which is 3"):
-        model.load(None, {"horizon_s": 3.0, window: 10.0})
+@pytest.mark.parametrize("seconds", [9.9, 4000.0, float("nan")])
+def test_time_has_a_range(seconds: float) -> None:
+    with pytest.raises(SettingError, match="seconds"):
+        DemoSettings.load(None, {"seconds": seconds})
 
 
 @pytest.mark.parametrize("model", [DemoSettings, MariadbDemoSettings])
-def test_window_may_be_as_long_as_the_horizon(model: type[DemoSettings]) -> None:
-    wanted = {"horizon_s": 10.0, "warm_start.measurement.window_s": 10.0, "climb.period_s": 10.0}
-    assert model.load(None, wanted).climb.period_s == 10.0
-
-
-def test_shortest_horizon_holds_the_windows_that_nobody_named() -> None:
-    for model in (DemoSettings, MariadbDemoSettings):
-        least = model.load(None, {"horizon_s": 2.001})
-        assert max(least.warm_start.measurement.window_s, least.climb.period_s) <= least.horizon_s
+def test_climbs_are_watched_as_long_as_there_is_time_and_no_longer(model: type[DemoSettings]) -> None:
+    schedule = model().schedule
+    assert schedule.horizon_within(1000.0) == schedule.horizon_s
+    assert schedule.horizon_within(20.0) == pytest.approx(4.0)
+    assert schedule.horizon_within(0.0) == LEAST_HORIZON_S

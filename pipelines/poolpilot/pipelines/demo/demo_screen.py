@@ -1,32 +1,31 @@
-"""The live screen of the demonstration."""
+"""What a demonstration shows while it measures: one line with the time that is left, and the first result at once."""
 
 from contextlib import AbstractContextManager, nullcontext
 
 from rich.console import Console
 from rich.live import Live
-from rich.panel import Panel
 from rich.text import Text
 
 from poolpilot.env.measurement.protocol import Measured
-from poolpilot.env.tuning.loop import TuningStep
+from poolpilot.env.tuning.loop import TuningStep, TuningTrace
+from poolpilot.pipelines.demo.deadline import Deadline
 from poolpilot.pipelines.demo.phases import Watcher
-
-BARS = "▁▂▃▄▅▆▇█"
-SHOWN = 72
 
 
 class DemoScreen(Watcher):
-    """Shows the phase, the tuple in force and the goodput of the last windows as bars.
+    """Shows the phase, the configuration in force and the time that is left.
 
     Args:
-        console: Where to draw; where it is no terminal, one line a phase is printed instead.
+        console: Where to draw; where it is no terminal, a line is printed for each phase.
+        deadline: When the demonstration ends.
+        place: Which of the workloads this is, such as "1 of 3".
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, deadline: Deadline, place: str) -> None:
         self._console = console
+        self._deadline = deadline
+        self._place = place
         self._title = ""
-        self._goodputs: list[float] = []
-        self._line = ""
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def shown(self) -> AbstractContextManager[object]:
@@ -34,27 +33,29 @@ class DemoScreen(Watcher):
         return self._live if self._console.is_terminal else nullcontext()
 
     def phase(self, workload: str, name: str) -> None:
-        """Begins a phase with empty bars."""
-        self._title, self._goodputs = f"{workload}: {name}", []
+        """Begins a phase."""
+        self._title = f"{workload} ({self._place}), {name}"
         if not self._console.is_terminal:
-            self._console.print(f"{self._title} ...")
+            self._console.print(f"{self._title}; {self._deadline.in_words()}", highlight=False)
+
+    def warmed(self, trace: TuningTrace) -> None:
+        """Prints what the warm start came to: the first result of a workload."""
+        first, last = trace.steps[0], trace.steps[-1]
+        change = f"{first.goodput_per_s:.0f} -> {last.goodput_per_s:.0f} requests in time a second"
+        left_s = max((step.end_s for step in trace.steps if step.pool_tuple != last.pool_tuple), default=0.0)
+        since = f", in force after {left_s:.1f} s" if left_s else ""
+        line = f"Warm start: {first.pool_tuple} -> {last.pool_tuple}{since}; {change}."
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def step(self, step: TuningStep) -> None:
-        """Adds a window of a climb."""
-        self._goodputs.append(step.goodput_per_s)
-        self._line = f"{step.end_s:5.1f} s   {step.pool_tuple}   {step.goodput_per_s:.0f} in time a second"
-        self._draw()
+        """Shows a window of a climb."""
+        self._draw(f"{step.pool_tuple}: {step.goodput_per_s:.0f} in time a second")
 
     def measured(self, one: Measured) -> None:
-        """Adds a window of the sweep or of the comparison."""
-        self._goodputs.append(one.window.throughput_per_s)
-        self._line = f"{one.window.pool_tuple}   {one.window.throughput_per_s:.0f} a second"
-        self._draw()
+        """Shows a window of the sweep or of the comparison."""
+        self._draw(f"{one.window.pool_tuple}: {one.window.throughput_per_s:.0f} a second")
 
-    def _draw(self) -> None:
-        if not self._console.is_terminal:
-            return
-        shown = self._goodputs[-SHOWN:]
-        highest = max(*shown, 1e-9) if len(shown) > 1 else max(shown[0], 1e-9)
-        bars = "".join(BARS[min(int(value / highest * len(BARS)), len(BARS) - 1)] for value in shown)
-        self._live.update(Panel(Text(f"{bars}\n{self._line}"), title=self._title, title_align="left"), refresh=True)
+    def _draw(self, now: str) -> None:
+        if self._console.is_terminal:
+            line = Text(f"{self._title}, {now}; {self._deadline.in_words()}", overflow="ellipsis", no_wrap=True)
+            self._live.update(line, refresh=True)

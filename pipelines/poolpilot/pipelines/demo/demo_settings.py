@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.agent.controllers.warm_start import MARIADB_CLIMB, MARIADB_WARM_START, WarmStartSettings
@@ -11,6 +11,10 @@ from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, MeasurementSettings
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.pipelines.demo.demo_schedule import DemoSchedule
+
+SURPLUS_THREADS_LIVE_S = 1.0
+"""Life of a thread that the embedded pool no longer needs: short, so that a configuration shows its own threads."""
 
 
 class DemoSettings(ProgramSettings):
@@ -24,24 +28,20 @@ class DemoSettings(ProgramSettings):
     model: Path | None = Field(
         default=None, description="Folder of a network to try by instead; `network` is the shipped one."
     )
-    horizon_s: float = Field(default=16.0, gt=2.0, description="Seconds that every climb is watched.")
-    idle_timeout_s: float = Field(default=1.0, gt=0.0, description="Life of a surplus thread.")
-    warm_start: WarmStartSettings = WarmStartSettings()
-    climb: ClimbSettings = ClimbSettings()
-    racing: MeasurementSettings = MeasurementSettings(oracle_repeats=0)
-    judged_repeats: int = Field(default=4, ge=2, description="Interleaved windows that configurations are compared by.")
-    judged_window_s: float = Field(default=0.6, gt=0.0, description="Length of such a window in seconds.")
+    seconds: float = Field(
+        default=220.0, ge=10.0, le=3600.0, description="How long it lasts; a busy machine measures less in that time."
+    )
 
-    @field_validator("warm_start", "climb")
-    @classmethod
-    def _seen_within_the_horizon(
-        cls, doing: WarmStartSettings | ClimbSettings, info: ValidationInfo
-    ) -> WarmStartSettings | ClimbSettings:
-        window_s = doing.measurement.window_s if isinstance(doing, WarmStartSettings) else doing.period_s
-        horizon_s = info.data.get("horizon_s", window_s)  # one that was refused is not there
-        if window_s > horizon_s:
-            raise ValueError(f"a window of {window_s:g} s does not fit into horizon_s, which is {horizon_s:g}")
-        return doing
+    @property
+    def schedule(self) -> DemoSchedule:
+        """How what is measured is measured."""
+        return DemoSchedule(
+            horizon_s=10.0,
+            warm_start=WarmStartSettings(),
+            climb=ClimbSettings(),
+            racing=MeasurementSettings(settle_intervals=1.0, window_ticks=1.0),
+            judged=MeasurementSettings(window_s=0.6),
+        )
 
 
 class MariadbDemoSettings(DemoSettings):
@@ -52,9 +52,15 @@ class MariadbDemoSettings(DemoSettings):
 
     output: Path = Field(default=Path("demo-mariadb-out"), description="Folder for the report and the picture.")
     family: str = Field(default="joins_beside", description="Family of the test server to draw the workload from.")
-    horizon_s: float = Field(default=45.0, gt=2.0, description="Seconds that every climb is watched.")
-    warm_start: WarmStartSettings = MARIADB_WARM_START
-    climb: ClimbSettings = MARIADB_CLIMB
-    racing: MeasurementSettings = MARIADB_RACING.model_copy(update={"oracle_repeats": 0})
-    judged_window_s: float = Field(default=1.5, gt=0.0, description="Length of such a window in seconds.")
     place: LabPlace = LabPlace()
+
+    @property
+    def schedule(self) -> DemoSchedule:
+        """How what is measured is measured."""
+        return DemoSchedule(
+            horizon_s=40.0,
+            warm_start=MARIADB_WARM_START,
+            climb=MARIADB_CLIMB,
+            racing=MARIADB_RACING,
+            judged=MARIADB_RACING.model_copy(update={"window_s": 1.5}),
+        )

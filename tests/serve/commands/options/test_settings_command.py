@@ -13,11 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 from typer.testing import CliRunner
 
-from poolpilot.agent.controllers.warm_start import MARIADB_CLIMB, MARIADB_WARM_START
 from poolpilot.env.output import write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
-from poolpilot.pipelines.demo.demo_settings import MariadbDemoSettings
 from poolpilot.serve.commands.main import build
 from poolpilot.serve.commands.options.settings_command import as_command, leaves
 
@@ -263,11 +261,14 @@ def test_shell_completes_the_options_of_every_command(words: str, completed: lis
     assert answered.stdout.split() == completed
 
 
+class PizzaSettings(ProgramSettings):
+    """Settings whose oven is hotter than an oven is by itself."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_PIZZA_")
+
+    oven: Oven = Oven(degrees=250.0)
+
+
 def test_help_shows_what_is_in_force_where_a_nested_model_has_defaults_of_its_own_place() -> None:
-    """Before, it showed those of the model by itself."""
-    shown = dict(leaves(MariadbDemoSettings))
-    assert shown["warm_start.measurement.window_s"].default == MARIADB_WARM_START.measurement.window_s
-    assert shown["climb.period_s"].default == MARIADB_CLIMB.period_s
-    named = MariadbDemoSettings.load(None, {"warm_start.decisions": 4, "climb.price_of_thread": 0.1})
-    assert named.warm_start == MARIADB_WARM_START.model_copy(update={"decisions": 4})
-    assert named.climb == MARIADB_CLIMB.model_copy(update={"price_of_thread": 0.1})
+    assert dict(leaves(PizzaSettings))["oven.degrees"].default == 250.0
+    assert PizzaSettings.load(None, {"oven.minutes": (5,)}).oven == Oven(degrees=250.0, minutes=(5,))

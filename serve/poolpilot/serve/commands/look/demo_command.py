@@ -10,16 +10,11 @@ from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.pipelines.demo.demo_report import (
-    draw_picture,
-    foreign_story,
-    report_of,
-    story_of,
-    workload_report,
-    workload_table,
-)
+from poolpilot.pipelines.demo.deadline import Deadline
+from poolpilot.pipelines.demo.demo_picture import draw_picture
+from poolpilot.pipelines.demo.demo_report import foreign_story, report_of, story_of, workload_table
 from poolpilot.pipelines.demo.demo_screen import DemoScreen
-from poolpilot.pipelines.demo.demo_settings import DemoSettings, MariadbDemoSettings
+from poolpilot.pipelines.demo.demo_settings import SURPLUS_THREADS_LIVE_S, DemoSettings, MariadbDemoSettings
 from poolpilot.pipelines.demo.demo_stages import demo_workloads, mariadb_stages, native_stage
 from poolpilot.pipelines.demo.phases import DemoRun, WorkloadDemo
 from poolpilot.pipelines.evaluate.stage import Stage
@@ -27,17 +22,14 @@ from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (
     "Show the main job: on workloads the model was not trained on, set its configuration within the first "
-    "seconds and compare with the default, the best static configuration, a cold climb and the oracle."
+    "seconds and compare with the default, the best static configuration, a cold climb and the best measured."
 )
 MARIADB_HELP = (
     "The demonstration on a private MariaDB under sysbench: short requests beside long queries, a family that the "
     "model was not trained on."
 )
 
-PANELS = {
-    "How long": ("horizon_s", "judged_repeats", "judged_window_s", "idle_timeout_s"),
-    "Files": ("output", "config", "json_path"),
-}
+PANELS = {"Files": ("output", "config", "json_path")}
 """The groups of the help."""
 
 
@@ -59,7 +51,7 @@ def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
         SettingError: The report cannot be written.
         ServerError: The pool or its load failed.
     """
-    stages = [native_stage(one, settings.idle_timeout_s) for one in demo_workloads(settings.seed)]
+    stages = [native_stage(one, SURPLUS_THREADS_LIVE_S) for one in demo_workloads(settings.seed)]
     show(stages, settings, "native", json_path)
 
 
@@ -78,20 +70,21 @@ def show(stages: Sequence[Stage], settings: DemoSettings, kind: ModelKind, json_
     make_folder(settings.output)
     static_tuple = _static_tuple(load_champion(None, kind))
     predictor = bandit_for(kind, settings.model, WaitRules())
+    deadline = Deadline.after(settings.seconds)
     runs: list[DemoRun] = []
-    for stage in stages:
-        screen = DemoScreen(console)
+    for number, stage in enumerate(stages):
+        own = deadline.part(1.0 / (len(stages) - number))
+        screen = DemoScreen(console, deadline, f"{number + 1} of {len(stages)}")
         with screen.shown():
-            run = WorkloadDemo(stage, settings, predictor, static_tuple, screen).run()
-        runs.append(run)
-        part = workload_report(run, static_tuple)
-        console.print(workload_table(part, settings.horizon_s))
-        console.print(story_of(part), "")
-        draw_picture(run, settings.output / f"{stage.family}.png")
+            demo_of = WorkloadDemo(stage, settings.schedule, own, settings.seed, predictor, static_tuple, screen)
+            runs.append(demo_of.run())
         # Written anew after every workload: an interrupted demonstration leaves what it has shown.
-        report = report_of(settings.seed, settings.horizon_s, static_tuple, runs)
+        report = report_of(settings.seed, static_tuple, runs)
         for path in (settings.output / "report.json", json_path):
             write_json(path, report)
+        draw_picture(runs[-1], settings.output / f"{stage.family}.png")
+        console.print(workload_table(report["workloads"][-1]))
+        console.print(story_of(report["workloads"][-1]), "")
     if len(runs) > 1:
         console.print(foreign_story(report))
     console.print(f"Noise of a window: {100 * report['noise']:.1f} %. Report and pictures: {settings.output}/")
