@@ -110,13 +110,13 @@ def is_held_against(row: Row) -> bool:
 
 
 def compared_words(sets: Mapping[str, Sequence[Row]]) -> str:
-    """How often a policy is better or worse than the network that probes, beyond its interval, over all trials."""
+    """How often a policy is better or worse than the network that probes, beyond its interval."""
     compared = [row for rows in sets.values() for row in rows if is_held_against(row)]
     better = sum(row["rival_high"] < 0.0 for row in compared)
     worse = sum(row["rival_low"] > 0.0 for row in compared)
     return (
-        f"Of {len(compared)} comparisons of a policy with the network that probes, over all sets and numbers of "
-        f"trials, {better} are better beyond their interval and {worse} worse."
+        f"After every number of trials, {len(compared)} comparisons with the network that probes: {better} policies "
+        f"are better beyond their interval, {worse} worse."
     )
 
 

@@ -62,5 +62,7 @@ def test_policies_stand_beside_the_network_that_probes_and_are_counted() -> None
         ["`all_action_probing`", "3", "10.0 %", ""],
         ["`ppo_policy`", "3", "20.0 %", "-20.0..+10.0 %"],
     ]
-    assert compared_words({"simulated": rows}).startswith("Of 2 comparisons")
-    assert compared_words({"simulated": rows}).endswith("0 are better beyond their interval and 1 worse.")
+    assert compared_words({"simulated": rows}) == (
+        "After every number of trials, 2 comparisons with the network that probes: 0 policies are better beyond their "
+        "interval, 1 worse."
+    )
