@@ -94,7 +94,7 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 	$(FULL)/bin/python benchmarks/results_page.py
 	$(FULL)/bin/python benchmarks/operations_page.py
 
-bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/climbing.md (40 minutes; resumes)
+bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/results-climbing.md (half an hour; resumes)
 	@mkdir -p benchmarks/reports build/bench
 	bench() {
 	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
@@ -103,13 +103,9 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rew
 	bench climbers --seeds 30 --plots docs/images
 	bench climbers_ablations --ablations --seeds 10
 	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
-	bench climbers_native --backend native --seeds 1 --samples 150 --starts default --families silent_single \
-	    --families page_faults --families latch_beside_cpu $$(printf -- '--controllers %s ' spectral article dotnet \
-	    probing golden_section usl random bayesian)
 	for part in climber_claims climber_ablations knob_climb rw_climb; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done
-	$(FULL)/bin/python benchmarks/knob_climb.py --live --json benchmarks/reports/knob_climb_live.json
 	$(FULL)/bin/python benchmarks/climbing_page.py
 
 bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md
@@ -119,7 +115,7 @@ bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long stateme
 	$(FULL)/bin/python benchmarks/rows_read.py
 	for part in signals cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
 
-bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/pool.md (70 minutes; resumes)
+bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/results-pool.md (70 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench
 	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
 	$(call keep_runs,pool)
@@ -129,7 +125,7 @@ bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers 
 	$(FULL)/bin/python benchmarks/pool_page.py
 	$(FULL)/bin/python benchmarks/priorities_page.py
 
-soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear, for docs/pool.md (resumes)
+soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear, for docs/results-pool.md (resumes)
 	@plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
 	soak() {
 	  $$plain $(FULL)/bin/python benchmarks/soak.py --build "$$1" --program "$$2/native_pool/native_tests" \
@@ -141,10 +137,10 @@ soak: test sanitize ## ten million requests under faults, then as many as the sa
 	soak address build/address --requests 300000 --changes 3000 --closes 60
 	$(FULL)/bin/python benchmarks/pool_page.py
 
-bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for docs/simulator.md (15 minutes; CIMBA=checkout)
+bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for docs/results-simulator.md (15 minutes; CIMBA=checkout)
 	@for part in networks queueing_seed; do $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json; done
 	$(FULL)/bin/python benchmarks/mm1.py $(if $(CIMBA),--cimba $(CIMBA)) --json benchmarks/reports/mm1.json
-	$(FULL)/bin/python benchmarks/networks_page.py
+	$(FULL)/bin/python benchmarks/simulator_page.py
 
 faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
 	@mkdir -p benchmarks/reports build/bench

@@ -1,12 +1,9 @@
-"""Climbing the core tuple at once against climbing the pool size alone, on simulated pools or on the live one.
+"""Climbing the core tuple at once against climbing the pool size alone, on simulated pools.
 
 How to run: `python benchmarks/knob_climb.py [--json benchmarks/reports/knob_climb.json]` (some minutes). For each
 workload the best tuple of a grid of sizes, oversubscriptions and timer intervals is the oracle. Results to expect:
 climbing all three knobs ends within 5 % of it in most workloads, in at most twice the samples of the pool size alone. A
 search by a Gaussian process stands beside both.
-
-`--live` does the same on the embedded live pool in real time: seven minutes, on a quiet machine. Its oracle is the best
-of 31 tuples by a short race, so that a climb may well end above it.
 """
 
 import argparse
@@ -16,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from knob_climb_live import LIVE_FAMILIES, LiveTimes, compare_live
 from knob_runs import CONTENDERS, line_of, row_of, summary_of
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.objective import Objective
@@ -72,17 +68,13 @@ def main() -> None:
     """Compares on every workload, prints the table and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--live", action="store_true", help="on the embedded live pool, in real time")
-    parser.add_argument("--families", nargs="+", help="families to draw from, instead of some of each kind")
-    parser.add_argument("--seeds", type=int, help="workloads of each; 2, and 1 with --live")
-    parser.add_argument("--seconds", type=float, default=LiveTimes().climb_s, help="length of a live climb")
+    parser.add_argument("--families", nargs="+", default=FAMILIES, help="families to draw from")
+    parser.add_argument("--seeds", type=int, default=2, help="workloads of each")
     arguments = parser.parse_args()
-    families = arguments.families or (LIVE_FAMILIES if arguments.live else FAMILIES)
-    seeds = arguments.seeds or (1 if arguments.live else 2)
-    settings, times = ClimbSettings(period_s=PERIOD_S), LiveTimes(arguments.seconds)
+    settings = ClimbSettings(period_s=PERIOD_S)
     rows = []
-    for family, seed in product(families, range(1, seeds + 1)):
-        row = compare_live(family, seed, times) if arguments.live else compare(family, seed, settings)
+    for family, seed in product(arguments.families, range(1, arguments.seeds + 1)):
+        row = compare(family, seed, settings)
         rows.append(row)
         print(line_of(row), flush=True)
     print(summary_of(rows))

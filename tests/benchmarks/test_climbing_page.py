@@ -16,4 +16,4 @@ def losing(low: float | None, high: float | None) -> dict[str, Any]:
     ("low", "high", "shown"), [(0.15, 0.19, "17.19 (15.00 .. 19.00)"), (None, None, "17.19 (one repeat)")]
 )
 def test_interval_stands_where_there_is_one(low: float | None, high: float | None, shown: str) -> None:
-    assert f".NET's | {shown} |" in losing_section(losing(low, high))
+    assert f"| {shown} |" in losing_section(losing(low, high))

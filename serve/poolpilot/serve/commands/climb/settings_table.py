@@ -37,7 +37,7 @@ def settings_table(rows: list[dict[str, Any]]) -> Table:
     table = Table("name", "default", "unit", "range", "effect", title="Settings of the climber")
     table.caption = (
         f"--set NAME=VALUE, {ENVIRONMENT_PREFIX}<NAME> in the environment, or NAME = VALUE in the file of --config; "
-        "the names of docs/climbing.md that begin with hcm_ do as well"
+        "the aliases that --json writes do as well"
     )
     for row in rows:
         table.add_row(row["name"], default_in_words(row), row["unit"], range_in_words(row), Text(row["effect"]))
