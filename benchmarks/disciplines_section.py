@@ -12,16 +12,7 @@ Row = dict[str, Any]
 
 def disciplines_section(cells: Sequence[Row], report: Mapping[str, Any]) -> str:
     """Shares, bounds and orders."""
-    return "\n".join(
-        [
-            *share_lines(cells, report["shares"]),
-            "",
-            *bound_lines(report["bounds"]),
-            "",
-            order_line(report["orders"]),
-            "",
-        ]
-    )
+    return "\n".join([*promise_lines(cells, report), "", order_line(report["orders"]), ""])
 
 
 def live_shares(cells: Sequence[Row]) -> dict[str, dict[str, Interval]]:
@@ -38,28 +29,24 @@ def live_shares(cells: Sequence[Row]) -> dict[str, dict[str, Interval]]:
     }
 
 
-def share_lines(cells: Sequence[Row], simulated: Sequence[Row]) -> list[str]:
-    """The farthest that a bound of an interval is from its weight, of all plans of a discipline."""
-    live = live_shares(cells)
+def promise_lines(cells: Sequence[Row], report: Mapping[str, Any]) -> list[str]:
+    """How far shares are off at most, of all plans of a discipline, and its longest stay beside the bound."""
+    live, simulated = live_shares(cells), report["shares"]
     plans = {plan.name: plan for plan in LIVE_PLANS}
-    lines = ["| discipline | shares of | plans | points off, simulated | points off, live |", "|---" * 5 + "|"]
-    for discipline, of in dict.fromkeys((row["discipline"], row["of"]) for row in simulated):
-        rows = [row for row in simulated if (row["discipline"], row["of"]) == (discipline, of)]
-        there = [farthest(plans[row["plan"]], live[row["plan"]]) for row in rows if row["plan"] in live]
-        worst = f"{max(there):.2f}" if there else "-"
-        lines.append(f"| {discipline} | {of} | {len(rows)} | {max(row['points_off'] for row in rows):.2f} | {worst} |")
-    return lines
-
-
-def bound_lines(rows: Sequence[Row]) -> list[str]:
-    """The longest stay of each discipline beside its bound, with two queues."""
-    lines = ["| discipline | bound, ms | longest stay, ms |", "|---" * 3 + "|"]
+    lines = [
+        "| discipline | share, points off: simulated | live | longest stay, ms | its bound |",
+        "|---" * 5 + "|",
+    ]
     bounded: dict[str, Row] = {}
-    for row in rows:
+    for row in report["bounds"]:
         if row["bound_ms"] is not None:
             bounded.setdefault(row["discipline"], row)
-    lines += [f"| {name} | {row['bound_ms']:.1f} | {row['longest_ms']:.1f} |" for name, row in bounded.items()]
-    starving = ", ".join(f"`{row['discipline']}`" for row in rows if row["bound_ms"] is None)
+    for name, row in bounded.items():
+        rows = [one for one in simulated if one["discipline"] == name]
+        there = [farthest(plans[one["plan"]], live[one["plan"]]) for one in rows if one["plan"] in live]
+        off = [f"{max(each):.2f}" if each else "" for each in ([one["points_off"] for one in rows], there)]
+        lines.append(f"| {name} | {' | '.join(off)} | {row['longest_ms']:.1f} | {row['bound_ms']:.1f} |")
+    starving = ", ".join(f"`{row['discipline']}`" for row in report["bounds"] if row["bound_ms"] is None)
     return [*lines, "", f"No bound: {starving} (where a weight is 0). A low class may starve there."]
 
 

@@ -23,7 +23,7 @@ from throttling_section import draw_throttling, throttling_section
 
 Row = dict[str, Any]
 COLOURS = {"per_connection": "#2c3e50", "pool": "#2980b9", "hybrid": "#c0392b"}
-SHOWN = (16, 1024, 16_384)
+SHOWN = (16, 16_384)
 """Connections that the table shows; the picture has all."""
 SERVERS_AT = 256
 """Connections at which servers are compared by a request for nothing."""
@@ -138,7 +138,7 @@ def with_simulated(page: str, cells: Sequence[Row], reports: Path, pictures: Pat
     throttled, shared = ([row for row in cells if row["part"] == part] for part in ("throttling", "shares"))
     simulated = read_report(reports / "throttling.json")
     draw_throttling(throttled, simulated, pictures / "throttling.png")
-    page = replaced(page, "throttling", throttling_section(throttled, simulated))
+    page = replaced(page, "throttling", throttling_section(throttled))
     disciplines = read_report(reports / "disciplines.json")
     return replaced(page, "disciplines", disciplines_section(shared, disciplines))
 

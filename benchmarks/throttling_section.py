@@ -34,15 +34,12 @@ def mean(measures: Mapping[str, Any], name: str, form: str) -> str:
     return "-" if found is None or math.isnan(found["mean"]) else format(found["mean"], form)
 
 
-def throttling_section(cells: Sequence[Row], report: Mapping[str, Any]) -> str:
-    """Throughput and 99th percentile with the limit and without, live, and what is kept of the peak."""
+def throttling_section(cells: Sequence[Row]) -> str:
+    """Throughput and 99th percentile with the limit and without, live."""
     live = by_connections(cells)
-    simulated = {row["connections"]: row["contenders"] for row in report["convoy"]}
     return "\n".join(
         [
             *convoy_lines(live),
-            "",
-            kept(live, simulated),
             "",
             "![Throughput and 99th percentile by connections](images/throttling.png)",
             "",
@@ -62,22 +59,6 @@ def convoy_lines(live: Mapping[int, Any]) -> list[str]:
         cells += [mean(row, "p99_ms", ",.0f") for row in rows]
         lines.append(f"| {connections:,} | " + " | ".join(cells) + " |")
     return lines
-
-
-def kept(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> str:
-    """The least that each contender keeps of the peak, and where."""
-    shown = []
-    for where, found in (("live", live), ("simulated", simulated)):
-        for name in CONTENDERS:
-            shares = {
-                connections: one[name]["of_peak"]["mean"]
-                for connections, one in found.items()
-                if one.get(name, {}).get("of_peak")
-            }
-            if shares:
-                worst = min(shares, key=lambda connections: shares[connections])
-                shown.append(f"| {where} | {name} | {shares[worst]:.1%} | {worst:,} |")
-    return "\n".join(["| | | least share of the peak | at connections |", "|---" * 4 + "|", *shown])
 
 
 def draw_throttling(cells: Sequence[Row], report: Mapping[str, Any], path: Path) -> None:
