@@ -26,6 +26,7 @@ from rich.table import Table
 from code_digest import made_with
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.output import terminal, write_json
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.progress_bars import progress_bars
@@ -112,7 +113,7 @@ class HostileServer:
             in_force=None if trouble > 0.995 else self._in_force,
             reading=None if rng.random() < 0.02 else self._reading(),
             proposal=self._proposal() if asked else None,
-            hindrances=("a backup runs",) if rng.random() < 0.01 else (),
+            hindrances=(Hindrance("a backup runs"),) if rng.random() < 0.01 else (),
             kill=bool(rng.random() < 0.003),
             approved=str(self._anything()) if rng.random() < 0.5 else str(self.decision.would),
             restarted=bool(rng.random() < 0.002),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from poolpilot.errors import FeatureError, ServerError
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
@@ -43,11 +44,14 @@ def test_without_classes_throughput_is_the_servers_own_and_p99_unknown(before: S
     assert (window.throughput_per_s, window.p99_ms) == (500.0, None)
 
 
+BACKUP = Hindrance("a backup runs")
+
+
 def test_what_went_on_counts_for_the_window_in_which_it_was_seen(before: Snapshot, after: Snapshot) -> None:
-    seen = replace(after, disturbances=("a backup runs",), disturbed_s=before.time_s + 0.5)
-    assert Window.between(before, seen).disturbances == ("a backup runs",)
+    seen = replace(after, disturbances=(BACKUP,), disturbed_s=before.time_s + 0.5)
+    assert Window.between(before, seen).disturbances == (BACKUP,)
     assert Window.between(before, replace(seen, disturbed_s=before.time_s - 0.5)).disturbances == ()
-    assert "a backup runs" not in json.dumps(Window.between(before, seen).as_dict())  # it names accounts
+    assert BACKUP.text not in json.dumps(Window.between(before, seen).as_dict())  # it names accounts
 
 
 def test_a_change_of_tuple_spoils_a_window(before: Snapshot, after: Snapshot) -> None:

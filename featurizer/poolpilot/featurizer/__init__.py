@@ -13,6 +13,7 @@ from poolpilot.errors.lazy_names import lazy_names
 if TYPE_CHECKING:
     from poolpilot.featurizer.catalogue import FEATURES
     from poolpilot.featurizer.feature import Feature
+    from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
     from poolpilot.featurizer.histogram import Histogram
     from poolpilot.featurizer.pool_tuple import PoolTuple
     from poolpilot.featurizer.profile import WorkloadProfile
@@ -25,6 +26,7 @@ else:
         {
             "catalogue": ("FEATURES",),
             "feature": ("Feature",),
+            "hindrance": ("Hindrance", "HindranceKind"),
             "histogram": ("Histogram",),
             "pool_tuple": ("PoolTuple",),
             "profile": ("WorkloadProfile",),
@@ -40,6 +42,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "ClassWindow",
     "Feature",
+    "Hindrance",
+    "HindranceKind",
     "Histogram",
     "PoolTuple",
     "ServerKind",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -39,7 +40,7 @@ class Snapshot:
         gauges: Values at this instant (connections, cpus, threads, ...).
         histograms: Cumulative histograms by name, in microseconds unless the name says otherwise.
         server_kind: What counted.
-        disturbances: What went on beside the workload when that was last seen, as sentences: a backup, an ALTER TABLE.
+        disturbances: What went on beside the workload when that was last seen: a backup, an ALTER TABLE.
         disturbed_s: When that was, by the server's clock; None where it never was, or nobody looked.
 
     Examples:
@@ -55,5 +56,5 @@ class Snapshot:
     gauges: Mapping[str, float]
     histograms: Mapping[str, Histogram]
     server_kind: ServerKind = "other"
-    disturbances: tuple[str, ...] = ()
+    disturbances: tuple[Hindrance, ...] = ()
     disturbed_s: float | None = None

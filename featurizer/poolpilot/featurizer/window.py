@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from poolpilot.errors import FeatureError, ServerError, TupleChangedError
 from poolpilot.featurizer import untrusted
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.measures import Measures, histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -77,7 +78,7 @@ class Window:
             a record. (The feature of this name is derived, and missing where the server does not time its rounds.)
         server_kind: What it was measured on.
         indicators: What the server shows beside the features, by name: those that it lets compute.
-        disturbances: What went on beside the workload and will not last, as sentences, where somebody looked; no part
+        disturbances: What went on beside the workload and will not last, where somebody looked; no part
             of a record, nor of a request, since it names accounts.
 
     Examples:
@@ -99,7 +100,7 @@ class Window:
     in_system: float | None = None
     server_kind: ServerKind = "native"
     indicators: Mapping[str, float] = field(default_factory=dict)
-    disturbances: tuple[str, ...] = ()
+    disturbances: tuple[Hindrance, ...] = ()
 
     @property
     def time_in_system_s(self) -> float | None:
@@ -256,7 +257,7 @@ def _pooled_classes(windows: Sequence[Window], duration_s: float) -> dict[str, C
     return {name: ClassWindow(completed[name] / duration_s, latencies[name]) for name in names}
 
 
-def _disturbances(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
+def _disturbances(before: Snapshot, after: Snapshot) -> tuple[Hindrance, ...]:
     """What went on between two snapshots, as it was last seen."""
     is_new = after.disturbed_s is not None and after.disturbed_s > before.time_s
     return after.disturbances if is_new else ()

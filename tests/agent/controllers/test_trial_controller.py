@@ -11,6 +11,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import tune
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -156,7 +157,7 @@ def test_nothing_is_tried_while_a_table_is_locked(server: CurveServer, disturbed
     controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
     window, looks = observe(server, 1.0).window, 0
     while controller.suggest().pool_tuple is None:
-        lock = ("a backup runs",) if looks < disturbed else ()
+        lock = (Hindrance("a backup runs"),) if looks < disturbed else ()
         controller.observe(replace(window, disturbances=lock))
         looks += 1
     assert (len(controller.windows), looks) == (1, disturbed + 1)
@@ -174,7 +175,7 @@ def test_a_trial_that_a_backup_disturbs_gives_way_until_it_is_over(server: Curve
         tried = trial.pool_tuple or first
         server.apply(tried)
         settling = trial.window_s == settle_s
-        backup = ("a backup runs",) if 1 <= len(shown) < 12 and not settling else ()
+        backup = (Hindrance("a backup runs"),) if 1 <= len(shown) < 12 and not settling else ()
         controller.observe(replace(observe(server, trial.window_s or 1.0).window, disturbances=backup))
         if settling:
             assert shown[-1] == "first"  # after the first tuple its requests are dropped

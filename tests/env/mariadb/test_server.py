@@ -488,7 +488,7 @@ def test_who_looks_at_everything_sees_what_goes_on_beside_the_workload(lab: Lab)
         finally:
             backup.execute("UNLOCK TABLES")
             waiting.join()
-        assert any("lock on all tables" in one or "changes a table" in one for one in seen)
+        assert any("lock on all tables" in one.text or "changes a table" in one.text for one in seen)
 
 
 def test_who_looks_often_asks_for_nothing_more(server: MariadbServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.objective import Objective
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
@@ -96,7 +97,7 @@ def test_what_was_measured_is_no_promise() -> None:
 
 
 def test_what_is_disturbed_stays_without_advice() -> None:
-    disturbed = window_of(disturbances=("a backup runs",))
+    disturbed = window_of(disturbances=(Hindrance("a backup runs"),))
     assert within_bound(promise(abstained=True, gain=None), [disturbed], Objective()).verdict == "no advice"
 
 

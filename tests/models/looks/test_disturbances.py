@@ -7,6 +7,7 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
@@ -16,7 +17,7 @@ from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import ScorePredictor
 
-BACKUP = "session 12 of app@db2 backs up: BACKUP STAGE for 3 s"
+BACKUP = Hindrance("session 12 of app@db2 backs up: BACKUP STAGE for 3 s")
 
 
 def window_with(window_of: Callable[..., Window], metadata_waits: float) -> Window:

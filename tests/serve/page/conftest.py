@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.serve.tuner.conftest import Drive, rising
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.machine.decision import State
@@ -67,10 +68,12 @@ class WrittenLog:
         self.turn(2, in_force=None, reading=None)
         self.turn(2)
 
-    def say(self, reason: str) -> None:
-        """A decision with a reason of one's own."""
+    def say(self, reason: str, *hindrances: Hindrance) -> None:
+        """A decision with a reason of one's own, while something may go on beside the pool."""
         before = self.drive.memory
-        look = self.drive.look(reading=Reading(goodput_per_s=1.0, throughput_per_s=1.0, seconds=5.0))
+        look = self.drive.look(
+            reading=Reading(goodput_per_s=1.0, throughput_per_s=1.0, seconds=5.0), hindrances=hindrances
+        )
         self.log.write(before, look, before.decision(reason))
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.serve.page.conftest import RECORDED, WrittenLog
 from tests.serve.tuner.conftest import Drive, falling
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.page import server_history
 from poolpilot.serve.page.page_row import LONGEST_CLASS, MOST_CLASSES
@@ -185,8 +186,10 @@ def test_what_goes_on_beside_the_pool_is_new_once(written: Written, tmp_path: Pa
     """Before, every window of a backup was new, since its reason says for how long that has gone on."""
     log = written()
     for seconds in (37, 42, 120):
-        log.say(f"nothing is changed now: session 12 of dump@db1 backs up: SELECT for {seconds} s")
-    log.say("nothing is changed now: replication is 30 s behind, more than 10 s")
+        backup = Hindrance(f"session 12 of dump@db1 backs up: SELECT for {seconds} s")
+        log.say(f"nothing is changed now: {backup}", backup)
+    lag = Hindrance("replication is 30 s behind, more than 10 s")
+    log.say(f"nothing is changed now: {lag}", lag)
     history = followed(tmp_path)
     assert [row.says_new for row in history.rows] == [True, False, False, True]
     assert history.rows[2].reason.endswith("for 120 s"), "what is shown keeps its numbers"

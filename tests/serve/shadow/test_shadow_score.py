@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.account_table import score_line
 from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, STUDENT_95, ShadowScore, score_of
@@ -28,7 +29,7 @@ def line(
     challenge: Challenge | None = None,
     champion: PoolTuple = THEIRS,
     at_s: float = 0.0,
-    hindrances: tuple[str, ...] = (),
+    hindrances: tuple[Hindrance, ...] = (),
 ) -> LoggedDecision:
     reading = Reading(goodput_per_s=rate, throughput_per_s=rate, seconds=5.0)
     proposal = None if challenge is None else proposed(champion)
@@ -136,7 +137,7 @@ def test_few_that_can_be_compared_are_no_sample_of_many_that_cannot(left_out: Ch
 def test_windows_that_something_beside_the_pool_has_slowed_are_not_measured_by() -> None:
     """Before, a backup while one tuple was in force made the other one better."""
     ours, theirs = line(0, OURS, 1000.0), line(0, THEIRS, 1000.0)
-    slowed = [line(0, THEIRS, 300.0, hindrances=("a backup is running",))] * 9
+    slowed = [line(0, THEIRS, 300.0, hindrances=(Hindrance("a backup is running"),))] * 9
     assert score_of([line(0, challenge=challenged()), ours, theirs, *slowed]).mean == pytest.approx(0.0)
 
 

@@ -13,11 +13,14 @@ import pytest
 from tests.serve.tuner.conftest import Drive, rising, rules
 
 from poolpilot.errors import StoreError, TakenFolderError
+from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import DecisionLog, log_files, read_log
 from poolpilot.serve.tuner.decision_replay import replayed
 
 MakeDrive = Callable[..., Drive]
+
+HINDRANCES = (Hindrance("a backup runs"), Hindrance("the pool is stuck", HindranceKind.STUCK))
 
 
 def logged(drive: Drive, log: DecisionLog, windows: int) -> None:
@@ -25,7 +28,7 @@ def logged(drive: Drive, log: DecisionLog, windows: int) -> None:
         log.begin_file(drive.rules)
     for number in range(windows):
         before = drive.memory
-        drive.turn(**({"hindrances": ("backup",)} if number % 17 == 3 else {}))
+        drive.turn(**({"hindrances": HINDRANCES} if number % 17 == 3 else {}))
         log.write(before, drive.looks[-1], drive.decision)
 
 
@@ -41,6 +44,23 @@ def test_replay_makes_the_same_decisions(tuner: Drive, tmp_path: Path) -> None:
     assert len(pairs) == 300
     assert [then for then, _ in pairs] == [now for _, now in pairs] == tuner.decisions
     assert [line.look for line in read_log(log.path)] == tuner.looks
+
+
+def test_log_that_told_no_kinds_is_read_and_replayed(tuner: Drive, tmp_path: Path) -> None:
+    """A hindrance was a sentence then, and nothing said which reasons are routine."""
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 40)
+    head, *lines = map(json.loads, log.path.read_text().splitlines())
+    for line in lines:
+        line["decision"].pop("routine", None)
+        if "hindrances" in line["look"]:
+            line["look"]["hindrances"] = [each["text"] for each in line["look"]["hindrances"]]
+    log.path.write_text("".join(f"{json.dumps(each)}\n" for each in (head, *lines)))
+    assert {each for line in read_log(log.path) for each in line.look.hindrances} == {
+        Hindrance(each.text) for each in HINDRANCES
+    }
+    assert not any(line.decision.routine for line in read_log(log.path))
+    assert all(then == now for then, now in replayed(log.path))
 
 
 def test_every_file_replays_alone_and_the_oldest_go(tuner: Drive, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from poolpilot.errors import (
     TupleChangedError,
 )
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
+from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
@@ -387,6 +388,10 @@ def test_what_a_keeper_has_brought_back_is_no_persons_change(
     assert (loop.memory.state, loop.found_by_person) == (State.WATCH, False)
 
 
+CHANGED = Hindrance("a table is changed")
+STUCK = Hindrance("the pool is stuck: 9 requests queue", HindranceKind.STUCK)
+
+
 def test_what_went_on_within_a_window_hinders_though_it_is_over(
     server: FailingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,7 +403,7 @@ def test_what_went_on_within_a_window_hinders_though_it_is_over(
 
     def disturbed(*arguments: Any) -> Any:
         seen = observed(*arguments)
-        return replace(seen, window=replace(seen.window, disturbances=("a table is changed", "the pool is stuck: 2")))
+        return replace(seen, window=replace(seen.window, disturbances=(CHANGED, STUCK)))
 
     monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", disturbed)
     decision = loop.turn()
@@ -409,12 +414,12 @@ def test_what_went_on_within_a_window_hinders_though_it_is_over(
 
 def test_try_whose_window_ends_with_a_stuck_pool_is_told_of_too(server: FailingServer) -> None:
     told: list[Tried] = []
-    goes_on: list[str] = []
+    goes_on: list[Hindrance] = []
     outside = Outside(hindrances=lambda: tuple(goes_on))
     loop = loop_on(server, PoolTuple(2, 3, 500), outside=outside, on_tried=told.append)
     while loop.turn().state is not State.TRY:
         pass
-    goes_on.append("the pool is stuck: 9 requests queue")
+    goes_on.append(STUCK)
     candidate = loop.decision.pool_tuple
     loop.turn()
     assert [(each.after.pool_tuple, each.kept) for each in told] == [(candidate, False)]

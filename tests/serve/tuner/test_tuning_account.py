@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, Throughput, falling, flat, rising
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
@@ -123,7 +124,7 @@ def test_a_try_that_a_tuner_died_in_takes_no_window_of_the_next(drive: MakeDrive
     assert (both.kept, both.gained, both.lost) == (0, Tallied(), Tallied())
 
 
-@pytest.mark.parametrize("stopped", [{"hindrances": ("a backup runs",)}, {}])
+@pytest.mark.parametrize("stopped", [{"hindrances": (Hindrance("a backup runs"),)}, {}])
 def test_windows_that_tell_nothing_are_no_noise(drive: MakeDrive, stopped: dict[str, Any]) -> None:
     """Before, a window in which nobody sent anything made the interval of what tries cost absurd."""
     tuner = drive(falling, wanted=FAR, noise=0.02)

@@ -25,6 +25,7 @@ from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb_facts import MariadbFacts
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import LostServerError, ServerError, TupleChangedError
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
@@ -108,7 +109,7 @@ class MariadbServer:
         self._integrals = dict.fromkeys((*INTEGRALS, STANDING_US), 0.0)
         self.population = read_population(self.session)
         self._sampled_s = time.monotonic()
-        self._disturbances: tuple[str, ...] = ()
+        self._disturbances: tuple[Hindrance, ...] = ()
         self._are_told = True  # by a snapshot
         self._disturbed_s: float | None = None
         self._looked_s = -math.inf

@@ -26,7 +26,7 @@ def disturbances_of(windows: Sequence[Window]) -> tuple[str, ...]:
     What was seen going on comes first (`Window.disturbances`, which needs PROCESS for other accounts' sessions); where
     nothing was, waits for locks of definitions tell that something did.
     """
-    seen = dict.fromkeys(sentence for window in windows for sentence in window.disturbances)
+    seen = dict.fromkeys(str(each) for window in windows for each in window.disturbances)
     if seen:
         return tuple(f"what is seen does not last: {sentence}" for sentence in seen)
     return tuple(dict.fromkeys(sentence for window in windows for sentence in _lock_waits(window)))

@@ -2,15 +2,15 @@
 
 import re
 
-ROUTINE = ("watching:",)
-"""Beginnings of reasons that every window repeats with other numbers."""
-
-HINDERED = "nothing is changed now:"
-"""Begins a reason that tells what goes on beside the pool, with how long it has, or how far behind a replica is."""
-
 _RUNNING = re.compile(r"[0-9][0-9.]* s\b")
 
 
-def gist(reason: str) -> str:
-    """A reason to be compared with others: without the seconds where they run on though nothing new goes on."""
-    return _RUNNING.sub("", reason) if reason.startswith(HINDERED) else reason
+def gist(reason: str, *, hindered: bool) -> str:
+    """A reason to be compared with others.
+
+    Args:
+        reason: The reason.
+        hindered: Whether something goes on beside the pool: seconds then run on though nothing new goes on, and are
+            left out.
+    """
+    return _RUNNING.sub("", reason) if hindered else reason

@@ -7,7 +7,7 @@ from sys import intern
 from typing import Any, Self
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.page.gist import ROUTINE, gist
+from poolpilot.serve.page.gist import gist
 from poolpilot.serve.page.standing import Standing
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
@@ -87,7 +87,8 @@ class PageRow:
         entered = stands.is_entered_from(stood)
         if before is not None and reason == before.reason:
             reason = before.reason  # kept once
-        repeats = before is not None and gist(reason) == gist(before.reason)
+        hindered = bool(look.hindrances)
+        repeats = before is not None and gist(reason, hindered=hindered) == gist(before.reason, hindered=hindered)
         return cls(
             number=number,
             unix_s=look.unix_s,
@@ -95,7 +96,7 @@ class PageRow:
             lost_try=stands.lost_try,
             entered=entered,
             began=began,
-            says_new=entered or not (repeats or reason.startswith(ROUTINE)),
+            says_new=entered or not (repeats or decision.routine),
             reason=reason,
             in_force=_core(look.in_force),
             verified=decision.verified.core,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from poolpilot.env.durability.durable_writes import flush_folder
 from poolpilot.errors import StoreError
+from poolpilot.featurizer.hindrance import Hindrance
 
 MOST_APPROVAL_BYTES = 256
 
@@ -23,7 +24,7 @@ class Approval(NamedTuple):
     fault: str | None = None
 
 
-def nothing_hinders() -> tuple[str, ...]:
+def nothing_hinders() -> tuple[Hindrance, ...]:
     """No hindrance: for servers that know of none."""
     return ()
 
@@ -35,12 +36,12 @@ class Outside:
     Attributes:
         kill_file: While this file is there, nothing is set; None where nobody named one.
         approval_file: Holds the tuple that a person approves for one try; None where nobody must.
-        hindrances: Why nothing may be changed now, as sentences.
+        hindrances: Why nothing may be changed now.
     """
 
     kill_file: Path | None = None
     approval_file: Path | None = None
-    hindrances: Callable[[], tuple[str, ...]] = nothing_hinders
+    hindrances: Callable[[], tuple[Hindrance, ...]] = nothing_hinders
 
     def killed(self) -> bool:
         """Whether the kill switch is thrown; one that cannot be looked at counts as thrown."""

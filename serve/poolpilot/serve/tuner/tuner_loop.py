@@ -22,6 +22,7 @@ from poolpilot.errors import (
     in_words,
 )
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
@@ -287,11 +288,12 @@ class TunerLoop:
             return self._gone(str(error))
 
     def _gone(self, reason: str) -> Look:
-        return Look(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=(reason,))
+        hindrances = (Hindrance(reason),)
+        return Look(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=hindrances)
 
     def _reached(self, restarted: bool, *, was_lost: bool) -> Look:
         window, acted, changed = None, Acted(), False
-        reset: tuple[str, ...] = ()
+        reset: tuple[Hindrance, ...] = ()
         try:
             acted = acted if restarted else self._acted()
             with Interrupts(patient=False):
@@ -302,7 +304,7 @@ class TunerLoop:
         except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
             changed = not was_lost
         except CountersResetError as error:  # over a connection that no restart has ended
-            reset = (str(error),)
+            reset = (Hindrance(str(error)),)
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
         hindrances = (*reset, *self._hindrances(window))
@@ -326,7 +328,7 @@ class TunerLoop:
             changed_by_others=changed,
         )
 
-    def _hindrances(self, window: Window | None) -> tuple[str, ...]:
+    def _hindrances(self, window: Window | None) -> tuple[Hindrance, ...]:
         """What goes on now, and what went on in the course of the window beside the workload."""
         during = () if window is None else beside_the_pool(window.disturbances)
         return tuple(dict.fromkeys((*during, *self.outside.hindrances())))

@@ -6,6 +6,7 @@ import pytest
 from tests.env.mariadb.diagnosis.conftest import ScriptedSession
 
 from poolpilot.env.mariadb.diagnosis.hindrances import FLIP_TOLD_S, hindrances
+from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 
 LAG = 10.0
 
@@ -45,7 +46,7 @@ def test_a_busy_server_is_no_hindrance_and_two_statements_tell() -> None:
     ],
 )
 def test_statements_that_hinder(statement: str, says: str) -> None:
-    assert hindrances(server(busy(statement)), LAG) == (says,)
+    assert hindrances(server(busy(statement)), LAG) == (Hindrance(says),)
 
 
 def test_a_table_that_is_made_at_once_is_part_of_the_workload() -> None:
@@ -55,17 +56,18 @@ def test_a_table_that_is_made_at_once_is_part_of_the_workload() -> None:
 def test_sessions_pile_up_behind_a_definition() -> None:
     waiting = busy("SELECT a FROM t", 2.0, "Waiting for table metadata lock")
     assert hindrances(server(waiting), LAG) == ()
-    assert hindrances(server(waiting, waiting, waiting), LAG) == ("3 sessions wait for metadata locks",)
+    assert hindrances(server(waiting, waiting, waiting), LAG) == (Hindrance("3 sessions wait for metadata locks"),)
 
 
 def test_one_session_behind_a_lock_on_all_tables_is_enough() -> None:
     (told,) = hindrances(server(busy("INSERT INTO t VALUES (1)", 1.5, "Waiting for backup lock")), LAG)
-    assert told.startswith("1 session waits for a lock on all tables")
+    assert told.text.startswith("1 session waits for a lock on all tables")
 
 
 def test_a_pool_that_has_all_its_threads_and_whose_groups_wait_is_stuck() -> None:
     (told,) = hindrances(server(most=4, threads=4, queued=6, standing=1), LAG)
-    assert told.startswith("the pool is stuck: 6 requests queue")
+    assert told.text.startswith("the pool is stuck: 6 requests queue")
+    assert told.kind is HindranceKind.STUCK
     assert hindrances(server(most=5, threads=4, queued=6, standing=1), LAG) == ()
     assert hindrances(server(most=4, threads=4, queued=6, standing=0), LAG) == ()
 
@@ -83,7 +85,7 @@ def test_a_flip_of_read_only_is_told_for_a_while_and_a_replica_that_stays_so_nev
     for later_s in (0.0, FLIP_TOLD_S - 1.0):
         now_s[0] = 100.0 + later_s
         (told,) = hindrances(asked, LAG)
-        assert told.startswith("read_only has just been switched on")
+        assert told.text.startswith("read_only has just been switched on")
     now_s[0] = 100.0 + FLIP_TOLD_S
     assert hindrances(asked, LAG) == ()
     assert hindrances(server(read_only=values[1]), LAG) == ()
@@ -95,7 +97,7 @@ STATUS = [("Connection_name", "Seconds_Behind_Master"), ("", 3), ("east", 42), (
 def test_a_replica_that_is_too_far_behind_is_told() -> None:
     asked = server(replicas=3)
     asked.answers["SHOW ALL SLAVES STATUS"] = STATUS
-    assert hindrances(asked, LAG) == ("the replication connection 'east' is 42 s behind, more than 10 s",)
+    assert hindrances(asked, LAG) == (Hindrance("the replication connection 'east' is 42 s behind, more than 10 s"),)
     assert hindrances(asked, 60.0) == ()
 
 

@@ -13,6 +13,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.identity import ServerIdentity, ServerReached
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.champion import champion_folder, load_champion
@@ -219,7 +220,7 @@ def test_while_a_backup_runs_only_another_look_is_named(
     invoke: Callable[..., Any], on: Callable[..., None], window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     on(2)
-    disturbed = replace(window, disturbances=("session 9 of app@db2 backs up: BACKUP STAGE for 3 s",))
+    disturbed = replace(window, disturbances=(Hindrance("session 9 of app@db2 backs up: BACKUP STAGE for 3 s"),))
     monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=disturbed))
     result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
     advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))

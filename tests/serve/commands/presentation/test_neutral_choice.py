@@ -12,6 +12,7 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S, THROTTLED_SHARE
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
@@ -136,4 +137,4 @@ def test_where_nobody_knows_or_it_is_in_force_there_is_none(
 
 def test_beside_advice_or_a_disturbance_there_is_none(window: Window) -> None:
     assert said_of(window, KnobSpace.stock(2), abstained=False) is None
-    assert said_of(replace(window, disturbances=("a backup runs",)), KnobSpace.stock(2)) is None
+    assert said_of(replace(window, disturbances=(Hindrance("a backup runs"),)), KnobSpace.stock(2)) is None

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from tests.serve.tuner.conftest import Drive, falling, rising, rules
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary
 from poolpilot.serve.commands.tune.tuner_view import SHOWN_DECISIONS, SHOWN_WINDOWS, TunerView
@@ -117,7 +118,8 @@ def test_what_goes_on_beside_the_pool_is_said_once(tuner: Drive) -> None:
     console = console_of(terminal=False)
     screen = TunerScreen(console)
     for seconds in (37, 42, 120):
-        followed(tuner, screen, 1, hindrances=(f"session 12 of dump@db1 backs up: SELECT for {seconds} s",))
+        backup = Hindrance(f"session 12 of dump@db1 backs up: SELECT for {seconds} s")
+        followed(tuner, screen, 1, hindrances=(backup,))
     assert text_of(console).count("backs up") == 1
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.why_command import as_row, new_ones
 from poolpilot.serve.tuner.decision_log import LoggedDecision
@@ -43,10 +44,12 @@ def test_what_goes_on_beside_the_pool_is_told_once() -> None:
         "1 windows of (4, 3, 500) beside (2, 3, 500)",
         "2 windows of (4, 3, 500) beside (2, 3, 500)",
     )
+    backup = (Hindrance("session 12 of dump@db1 backs up: SELECT"),)
+    watching = Decision(state=State.WATCH, pool_tuple=None, verified=PoolTuple(2, 3, 500), reason="")
     lines = [
         LoggedDecision(
-            Look(at_s=at, unix_s=at, in_force=None),
-            Decision(state=State.WATCH, pool_tuple=None, verified=PoolTuple(2, 3, 500), reason=reason),
+            Look(at_s=at, unix_s=at, in_force=None, hindrances=backup if "dump" in reason else ()),
+            watching.model_copy(update={"reason": reason, "routine": at == 2}),
         )
         for at, reason in enumerate(reasons)
     ]

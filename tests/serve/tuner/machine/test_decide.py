@@ -8,6 +8,7 @@ import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
 from poolpilot.env.mariadb.diagnosis.hindrances import Crowding, stuck
+from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decide import decide
@@ -182,7 +183,8 @@ def test_stand_down_may_be_for_a_while(drive: MakeDrive) -> None:
 
 @pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
 @pytest.mark.parametrize(
-    "disturbed", [{"hindrances": ("ALTER TABLE runs",)}, {"kill": True}, {"reading": None}, {"refused": "no"}]
+    "disturbed",
+    [{"hindrances": (Hindrance("ALTER TABLE runs"),)}, {"kill": True}, {"reading": None}, {"refused": "no"}],
 )
 def test_whatever_disturbs_a_try_ends_it(drive: MakeDrive, state: State, disturbed: dict[str, object]) -> None:
     tuner = drive(rising, wanted=PoolTuple(4, 3, 500))
@@ -438,10 +440,16 @@ def test_pool_that_stands_for_a_moment_is_no_blame_where_more_is_completed(drive
 
 @pytest.mark.parametrize(
     ("hindrances", "state"),
-    [((), State.ROLL_BACK), (STUCK_POOL, State.ROLL_BACK), (("a backup runs",), State.WATCH)],
+    [
+        ((), State.ROLL_BACK),
+        (STUCK_POOL, State.ROLL_BACK),
+        ((Hindrance("der Pool steht", HindranceKind.STUCK),), State.ROLL_BACK),  # by its kind, in any words
+        ((Hindrance("a backup runs"),), State.WATCH),
+        ((Hindrance("the pool is stuck, says a backup"),), State.WATCH),
+    ],
 )
 def test_what_stops_everything_is_blamed_on_the_candidate_unless_something_else_goes_on(
-    drive: MakeDrive, hindrances: tuple[str, ...], state: State
+    drive: MakeDrive, hindrances: tuple[Hindrance, ...], state: State
 ) -> None:
     tuner = drive(rising, wanted=FAR)
     tuner.until(State.TRY)

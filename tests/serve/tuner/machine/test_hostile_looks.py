@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.serve.tuner.conftest import HOME, Drive, is_mix, rising, rules
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.serve.tuner.machine.decide import decide
@@ -47,7 +48,7 @@ HAPPENING = st.fixed_dictionaries(
         "kill": st.booleans(),
         "refused": st.just("no"),
         "changed_by_others": st.booleans(),
-        "hindrances": st.just(("a backup runs",)),
+        "hindrances": st.just((Hindrance("a backup runs"),)),
     },
 )
 LIMITS: dict[str, Any] = {"most_size": 16, "most_oversubscribe": 8, "least_stall_limit_ms": 20, "most_threads": 100}

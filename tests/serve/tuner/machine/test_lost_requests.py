@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, falling, flat, rising
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
@@ -54,7 +55,7 @@ def test_windows_that_a_try_has_stood_count(drive: MakeDrive) -> None:
 @pytest.mark.parametrize(
     "ends",
     [
-        {"hindrances": ("a backup runs",)},
+        {"hindrances": (Hindrance("a backup runs"),)},
         {"kill": True},
         {"in_force": HOME.with_core((5, 3, 500)), "reading": None},
         {"in_force": HOME, "restarted": True, "reading": None},

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.look import Reading
@@ -110,7 +111,7 @@ def test_a_window_in_which_a_backup_runs_acquits_nobody(drive: MakeDrive) -> Non
     reading = tuner.look().reading
     assert reading is not None
     held_up = reading.model_copy(update={"throughput_per_s": 500.0, "goodput_per_s": 500.0})
-    assert tuner.turn(reading=held_up, hindrances=("a backup runs",)).state is State.COOL_DOWN
+    assert tuner.turn(reading=held_up, hindrances=(Hindrance("a backup runs"),)).state is State.COOL_DOWN
     assert len(tuner.memory.roll_backs_s) == 1
 
 

@@ -14,6 +14,7 @@ from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S, goings_on, lagging
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions
 from poolpilot.env.mariadb.diagnosis.replica_status import RUNNING_QUERY, read_replicas
 from poolpilot.env.mariadb.session import Session
+from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 
 PILE = 2
 """Sessions that wait for locks of definitions, from which on they pile up."""
@@ -57,8 +58,8 @@ _read_only_before: WeakKeyDictionary[Session, tuple[bool, float]] = WeakKeyDicti
 switchover."""
 
 
-def hindrances(session: Session, most_replica_lag_s: float) -> tuple[str, ...]:
-    """Why nothing should be changed now, as sentences; none where nothing speaks against it.
+def hindrances(session: Session, most_replica_lag_s: float) -> tuple[Hindrance, ...]:
+    """Why nothing should be changed now; none where nothing speaks against it.
 
     Two statements; on a server that replicates a third. What the account may not see is left out: other accounts'
     sessions need PROCESS, the lag of a replica needs REPLICA MONITOR.
@@ -77,37 +78,39 @@ def hindrances(session: Session, most_replica_lag_s: float) -> tuple[str, ...]:
     return (
         *flips(session, read_only),
         *stuck(crowding),
-        *(finding.sentence for finding in goings_on(sessions)),
+        *(Hindrance(finding.sentence) for finding in goings_on(sessions)),
         *piled_up(sessions),
-        *(finding.sentence for finding in lagging(behind or (), most_replica_lag_s)),
+        *(Hindrance(finding.sentence) for finding in lagging(behind or (), most_replica_lag_s)),
     )
 
 
-def flips(session: Session, read_only: Any) -> Iterator[str]:
+def flips(session: Session, read_only: Any) -> Iterator[Hindrance]:
     """Whether read_only has changed between looks of this session, not long ago."""
     now, at_s = str(read_only).upper() not in ("0", "OFF"), time.monotonic()
     before, changed_s = _read_only_before.get(session, (now, -math.inf))
     changed_s = changed_s if now == before else at_s
     _read_only_before[session] = (now, changed_s)
     if at_s - changed_s < FLIP_TOLD_S:
-        yield f"read_only has just been switched {'on' if now else 'off'}: a switchover may be under way"
+        switched = "on" if now else "off"
+        yield Hindrance(f"read_only has just been switched {switched}: a switchover may be under way")
 
 
-def stuck(crowding: Crowding) -> Iterator[str]:
+def stuck(crowding: Crowding) -> Iterator[Hindrance]:
     """Whether no request can be served because every thread waits and no more are allowed."""
     if crowding.is_stuck:
-        yield (
+        yield Hindrance(
             f"the pool is stuck: {crowding.queued} requests queue, it has all {crowding.threads} threads that "
             f"thread_pool_max_threads = {crowding.most_threads} allows, and those of {crowding.standing_groups} groups "
-            "wait inside their statements"
+            "wait inside their statements",
+            HindranceKind.STUCK,
         )
 
 
-def piled_up(sessions: Sequence[ListedSession]) -> Iterator[str]:
+def piled_up(sessions: Sequence[ListedSession]) -> Iterator[Hindrance]:
     """Whether sessions wait for locks of definitions, or for one on all tables."""
     held_off = [one for one in sessions if one.since_s >= LONG_S]
     if (number := sum(one.waits_for_metadata for one in held_off)) >= PILE:
-        yield f"{number} sessions wait for metadata locks"
+        yield Hindrance(f"{number} sessions wait for metadata locks")
     if number := sum(one.waits_for_read_lock for one in held_off):
         waiting = "1 session waits" if number == 1 else f"{number} sessions wait"
-        yield f"{waiting} for a lock on all tables (a backup, or FLUSH TABLES WITH READ LOCK)"
+        yield Hindrance(f"{waiting} for a lock on all tables (a backup, or FLUSH TABLES WITH READ LOCK)")

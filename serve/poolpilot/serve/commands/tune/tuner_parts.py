@@ -10,6 +10,7 @@ from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError, SettingError
+from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -124,5 +125,5 @@ def blind_spots(server: Tunable) -> tuple[str, ...]:
     return tuple(f"nothing waits for a backup or a change of a table: {one}" for one in hidden_sessions(server.session))
 
 
-def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:
+def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[Hindrance, ...]:
     return hindrances(server.session, most_replica_lag_s)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.page.gist import ROUTINE, gist
+from poolpilot.serve.page.gist import gist
 from poolpilot.serve.page.standing import Standing
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Look
@@ -44,11 +44,11 @@ class TunerScreen:
         """Takes a decision, and prints it where it says something new."""
         self.turns += 1
         self.windows += look.reading is not None
-        said, before = gist(decision.reason), self._stands
+        said, before = gist(decision.reason, hindered=bool(look.hindrances)), self._stands
         stands = self._stands = Standing.of(look, decision.state, before)
         if stands.is_entered_from(before):
             self.entered[decision.state] += not stands.lost_try
-        elif said == self._said or decision.reason.startswith(ROUTINE):
+        elif said == self._said or decision.routine:
             return
         self._said = said
         self.say(look, stands, decision.reason)

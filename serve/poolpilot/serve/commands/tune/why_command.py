@@ -21,7 +21,7 @@ from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
 from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
-from poolpilot.serve.page.gist import ROUTINE, gist
+from poolpilot.serve.page.gist import gist
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, log_files, read_log
 from poolpilot.serve.tuner.machine.evidence.look import Proposal
@@ -130,8 +130,8 @@ def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
     """The decisions whose state or reason differs from the one before, numbers that run on left out."""
     before: tuple[str, str] | None = None
     for line in lines:
-        now = (line.decision.state, gist(line.decision.reason))
-        if now != before and not line.decision.reason.startswith(ROUTINE):
+        now = (line.decision.state, gist(line.decision.reason, hindered=bool(line.look.hindrances)))
+        if now != before and not line.decision.routine:
             yield line
         before = now
 

@@ -56,7 +56,7 @@ def decide(memory: Memory, look: Look, rules: Rules) -> Step:
     if memory.expected != memory.verified:
         memory = memory.but(lately=memory.expected)
     said = "; ".join(part for part in (moved, decision.reason, quota) if part is not None)
-    return memory, decision.model_copy(update={"reason": said})
+    return memory, decision.model_copy(update={"reason": said, "routine": decision.routine and moved is None})
 
 
 def _decided(memory: Memory, look: Look, rules: Rules, *, moved: bool) -> Step:
@@ -92,7 +92,7 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
     if (stopped := _stopped_everything(look, memory)) is not None:
         return lost_out(stopped, look, memory, rules, counted=True, further=look.reading)
     if look.hindrances:
-        return _hindered("; ".join(look.hindrances), look, memory)
+        return _hindered("; ".join(map(str, look.hindrances)), look, memory)
     if look.reading is None or look.reading.throughput_per_s <= 0.0:
         return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", look, memory)
     return HANDLERS[memory.state](look.reading, look, memory, rules)

@@ -36,6 +36,8 @@ class Decision(BaseModel):
         pool_tuple: The tuple to have in force; None leaves the server alone.
         verified: The tuple that comes back should the tuner end now.
         reason: Why, as a sentence.
+        routine: Whether every window repeats the reason with other numbers, so that it is no news; logs that told it of
+            nothing are read as if all were news.
         ask: Whether the next look shall bring a proposal.
         would: The tuple that would be tried were it allowed; None where there is none.
         workload: Number of the workload: windows of an earlier one say nothing about this one.
@@ -48,6 +50,7 @@ class Decision(BaseModel):
     pool_tuple: PoolTuple | None
     verified: PoolTuple
     reason: str
+    routine: bool = False
     ask: bool = False
     would: PoolTuple | None = None
     workload: int = 0

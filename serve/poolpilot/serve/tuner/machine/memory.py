@@ -243,13 +243,14 @@ class Memory(BaseModel):
         """The same with some fields changed."""
         return self.model_copy(update=changes)
 
-    def decision(self, reason: str, *, ask: bool = False, most_lost: float = 0.0) -> Decision:
+    def decision(self, reason: str, *, routine: bool = False, ask: bool = False, most_lost: float = 0.0) -> Decision:
         """To have in force what is expected to be, for a reason."""
         return Decision(
             state=self.state,
             pool_tuple=self.expected,
             verified=self.verified,
             reason=reason,
+            routine=routine,
             ask=ask,
             would=self.pending,
             workload=self.workload,

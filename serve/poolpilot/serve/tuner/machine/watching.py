@@ -15,7 +15,7 @@ from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.recalling import file_verified, known_again, recall, recognised
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.steps import Step, begin_try
-from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, promised, promises, why_not
+from poolpilot.serve.tuner.machine.why_not import NoStep, Rules, candidate_of, promised, promises, why_not
 
 
 def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -31,7 +31,8 @@ def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step
         return _weighed(look.proposal, look, memory, rules)
     if not _has_watched(look, memory, rules):
         have, want = len(memory.baseline), rules.pace.baseline_windows
-        return memory, memory.decision(f"watching: {have} windows of {want}, {look.at_s - memory.began_s:.0f} s")
+        said = f"watching: {have} windows of {want}, {look.at_s - memory.began_s:.0f} s"
+        return memory, memory.decision(said, routine=True)
     if _home_is_due(memory, rules):
         return _home_asked(look, memory, rules)
     return _asking(look, memory.but(check_home=False), rules)
@@ -113,11 +114,11 @@ def _asking(look: Look, memory: Memory, rules: Rules) -> Step:
 def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> Step:
     memory = memory.but(asked_s=look.at_s, pending=None, recall=None, goal=proposal.pool_tuple)
     candidate = candidate_of(proposal, look, memory, rules)
-    if isinstance(candidate, str) and proposal.abstained:
+    if isinstance(candidate, NoStep) and proposal.abstained:
         memory = memory.but(state=State.HOLD, other=0)
-        return memory, memory.decision(candidate)
-    if isinstance(candidate, str):
-        return _arrived(candidate, look, file_verified(look, memory, rules), rules)
+        return memory, memory.decision(candidate.reason)
+    if isinstance(candidate, NoStep):
+        return _arrived(candidate.reason, look, file_verified(look, memory, rules), rules)
     leads_round = candidate != rules.envelope.step(memory.verified, proposal.pool_tuple)
     memory = memory.but(leads_round=leads_round)
     if leads_round:

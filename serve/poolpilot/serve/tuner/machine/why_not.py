@@ -47,27 +47,36 @@ class Rules:
     thread_stack_bytes: int | None = None
 
 
-def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> PoolTuple | str:
+@dataclass(frozen=True)
+class NoStep:
+    """That nothing is tried of what is proposed.
+
+    Attributes:
+        reason: Why, as a sentence.
+    """
+
+    reason: str
+
+
+def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> PoolTuple | NoStep:
     """The next step towards what is proposed, or why there is none."""
     verified = memory.verified
     if proposal.abstained:
-        return f"no advice: {proposal.reason}"
+        return NoStep(f"no advice: {proposal.reason}")
     if proposal.pool_tuple.core == verified.core:
-        return f"{verified} stays: {proposal.reason}"
+        return NoStep(f"{verified} stays: {proposal.reason}")
     if not promises(proposal, rules) and not pays(proposal, look, memory, rules):
-        return (
+        return NoStep(
             f"{proposal.pool_tuple} promises {100 * math.expm1(proposal.gain or 0.0):.1f} %, less than the "
             f"{100 * rules.guard.min_gain:g} % that a try must{_learning(proposal, memory, rules)}"
         )
     candidate = rules.envelope.step(verified, proposal.pool_tuple)
     if candidate == verified:
-        return f"no step from {verified} towards {proposal.pool_tuple} is within what is allowed"
+        return NoStep(f"no step from {verified} towards {proposal.pool_tuple} is within what is allowed")
     if not memory.refuses(candidate):
         return candidate
-    round_it = _way_round(candidate, memory, rules)
-    return (
-        round_it
-        or f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago, or ended a tuner"
+    return _way_round(candidate, memory, rules) or NoStep(
+        f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago, or ended a tuner"
     )
 
 

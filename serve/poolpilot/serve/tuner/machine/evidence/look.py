@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from poolpilot.env.mariadb.host.quota_periods import used_up_in_words
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
+from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.gain_bound import GainBound, most_towards
@@ -151,13 +152,17 @@ def _latency_ms(window: Window, tails_ms: Mapping[str, float]) -> float | None:
     return 1e3 * window.time_in_system_s if window.time_in_system_s else None
 
 
-STUCK = "the pool is stuck"
-"""Begins the hindrance that a try itself may have brought about."""
+def beside_the_pool(hindrances: Sequence[Hindrance]) -> tuple[Hindrance, ...]:
+    """The hindrances that no trial can have brought about: all but that the pool is stuck."""
+    return tuple(each for each in hindrances if each.kind is not HindranceKind.STUCK)
 
 
-def beside_the_pool(hindrances: Sequence[str]) -> tuple[str, ...]:
-    """The hindrances that no try can have brought about: all but that the pool is stuck."""
-    return tuple(each for each in hindrances if not each.startswith(STUCK))
+def _of_log(logged: object) -> object:
+    """What a line of the log holds: a sentence alone in logs that told no kind, and then of what goes on beside."""
+    return Hindrance(logged) if isinstance(logged, str) else logged
+
+
+LoggedHindrance = Annotated[Hindrance, BeforeValidator(_of_log)]
 
 
 class Proposal(BaseModel):
@@ -252,7 +257,7 @@ class Look(BaseModel):
         reading: The window since the last decision; None where there is none to judge by.
         proposal: What a predictor would set, where it was asked.
         challenge: What another one would set, which is only watched; no decision goes by it.
-        hindrances: Why nothing may be changed now, as sentences.
+        hindrances: Why nothing may be changed now.
         kill: Whether a person has thrown the kill switch.
         approved: The tuple that a person has approved, as text.
         unread_approval: Why what a person may have approved cannot be read; None where it can be, or there is nothing.
@@ -270,7 +275,7 @@ class Look(BaseModel):
     reading: Reading | None = None
     proposal: Proposal | None = None
     challenge: Challenge | None = None
-    hindrances: tuple[str, ...] = ()
+    hindrances: tuple[LoggedHindrance, ...] = ()
     kill: bool = False
     approved: str | None = None
     unread_approval: str | None = None
