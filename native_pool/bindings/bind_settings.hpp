@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "pool/range.hpp"
+#include "settings/range.hpp"
 
 namespace poolpilot {
 namespace {

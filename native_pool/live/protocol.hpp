@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "pool/step.hpp"
+#include "queues/step.hpp"
 
 namespace poolpilot {
 

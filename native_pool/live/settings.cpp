@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "pool/step.hpp"
+#include "queues/step.hpp"
 
 namespace poolpilot {
 namespace {

@@ -1,7 +1,7 @@
 // The pool as a request sees it: where it reports that it is about to wait.
 #pragma once
 
-#include "pool/step.hpp"
+#include "queues/step.hpp"
 
 namespace poolpilot {
 

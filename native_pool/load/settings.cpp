@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pool/range.hpp"
+#include "settings/range.hpp"
 
 namespace poolpilot::load {
 namespace {

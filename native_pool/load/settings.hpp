@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "load/part.hpp"
-#include "pool/setting.hpp"
-#include "pool/step.hpp"
+#include "queues/step.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot::load {
 

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "pool/setting.hpp"
-#include "pool/step.hpp"
+#include "queues/step.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "policy/throttle.hpp"
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

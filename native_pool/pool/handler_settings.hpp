@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "policy/hybrid_settings.hpp"
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -7,7 +7,7 @@
 
 #include "policy/admission_settings.hpp"
 #include "policy/group_settings.hpp"
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -7,9 +7,9 @@
 
 #include "pool/handler_settings.hpp"
 #include "pool/knobs.hpp"
-#include "pool/setting.hpp"
 #include "pool/tuple.hpp"
 #include "queues/queue_settings.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

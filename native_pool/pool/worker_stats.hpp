@@ -21,7 +21,7 @@
 
 #include "pool/active_time.hpp"
 #include "pool/histogram.hpp"
-#include "pool/step.hpp"
+#include "queues/step.hpp"
 
 namespace poolpilot {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pool/step.hpp"
 #include "queues/queue_settings.hpp"
+#include "queues/step.hpp"
 
 namespace poolpilot {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pool/step.hpp"
+#include "queues/step.hpp"
 
 namespace poolpilot {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot::sim {
 

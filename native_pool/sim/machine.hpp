@@ -5,7 +5,7 @@
 #include <span>
 #include <tuple>
 
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 #include "sim/contention.hpp"
 
 namespace poolpilot::sim {

@@ -8,12 +8,12 @@
 #include <limits>
 #include <vector>
 
-#include "pool/random.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/network_spec.hpp"
 #include "sim/preemptive_server.hpp"
 #include "sim/processor_sharing.hpp"
 #include "sim/station_queue.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "pool/range.hpp"
+#include "settings/range.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "policy/admission.hpp"
-#include "pool/random.hpp"
-#include "pool/step.hpp"
 #include "queues/queue_settings.hpp"
+#include "queues/step.hpp"
 #include "sim/event_heap.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "load/settings.hpp"
-#include "pool/random.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "pool/random.hpp"
 #include "sim/engine.hpp"
 #include "sim/station.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "pool/random.hpp"
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/thread_heap.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 

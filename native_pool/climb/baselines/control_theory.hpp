@@ -5,7 +5,7 @@
 
 #include "climb/baselines/average.hpp"
 #include "climb/climber.hpp"
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -8,7 +8,7 @@
 
 #include "climb/baselines/dotnet_settings.hpp"
 #include "climb/climber.hpp"
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -6,8 +6,8 @@
 #include "climb/baselines/correlation_window.hpp"
 #include "climb/baselines/moving_average.hpp"
 #include "climb/climber.hpp"
-#include "pool/setting.hpp"
 #include "queues/ring.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pool/random.hpp"
 #include "queues/dequeue_rule.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "live/server.hpp"
-#include "tests/pool/setting_number.hpp"
 #include "tests/queues/queue_plan.hpp"
+#include "tests/settings/setting_number.hpp"
 
 namespace poolpilot {
 

@@ -8,7 +8,7 @@
 #include "live/server.hpp"
 #include "tests/live/client.hpp"
 #include "tests/live/small_pool.hpp"
-#include "tests/pool/setting_number.hpp"
+#include "tests/settings/setting_number.hpp"
 #include "tests/sim/load.hpp"
 
 namespace poolpilot {

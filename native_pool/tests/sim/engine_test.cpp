@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "pool/random.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/processor_sharing.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "pool/random.hpp"
 #include "sim/time_slices.hpp"
+#include "system/random.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "pool/setting.hpp"
+#include "settings/setting.hpp"
 
 namespace poolpilot {
 

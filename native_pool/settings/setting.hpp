@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-#include "pool/range.hpp"
+#include "settings/range.hpp"
 
 namespace poolpilot {
 

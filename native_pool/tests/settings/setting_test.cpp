@@ -19,7 +19,7 @@
 #include "climb/settings.hpp"
 #include "live/settings.hpp"
 #include "sim/settings.hpp"
-#include "tests/pool/setting_number.hpp"
+#include "tests/settings/setting_number.hpp"
 
 namespace poolpilot {
 namespace {
