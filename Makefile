@@ -79,7 +79,8 @@ tidy: $(FULL)/.ready
 	    xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
 
 docs: $(FULL)/.ready ## build the documentation site into build/site; a broken link or name is an error
-	@$(FULL)/bin/mkdocs build --strict --quiet
+	@mkdir -p build  # with --quiet, --strict would not see the warnings that it is to fail by
+	$(FULL)/bin/mkdocs build --strict >build/docs.log 2>&1 || { grep -v INFO build/docs.log; exit 1; }
 
 man: $(FULL)/.ready ## write the manual page docs/man/poolpilot.1 from the command
 	@$(FULL)/bin/python docs/man/manual_page.py

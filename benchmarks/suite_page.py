@@ -1,6 +1,6 @@
 """Rewrites the measured parts of docs/results-suite.md: methods, workloads, what measuring is worth, fights over rows.
 
-README.md has one table of all draws; what was measured twice counts as it was read first.
+What was measured twice counts as it was read first.
 """
 
 import math
@@ -28,7 +28,6 @@ TEST = "third"
 BESIDE_HOT_ROWS = Path("benchmarks/reports/beside_hot_rows.json")
 FEWER_FIRST = Path("benchmarks/reports/fewer_groups_first.json")
 PAGE = Path("docs/results-suite.md")
-README = Path("README.md")
 
 SHOWN = {
     "advice": "`advise`",
@@ -38,14 +37,6 @@ SHOWN = {
     "constant_4_3_10": "constant (4, 3, 10)",
 }
 """How the page calls the methods, in the order of its lines."""
-
-IN_README = {
-    "advice": "one look (`advise`)",
-    "warm_start": "trials, then a climb (`climb --warm`)",
-    "portfolio_3": "three constants, tried in turn",
-    "constant_16_3_10": "the constant (16, 3, 10)",
-    "constant_4_3_10": "the constant (4, 3, 10)",
-}
 
 TIMES = 2.0
 """Mean gains from so many times on have one digit behind the point, smaller ones two."""
@@ -74,7 +65,6 @@ def main() -> None:
     page = replaced(PAGE.read_text(), "suite-methods", methods_table(rows))
     page = replaced(page, "suite-checks", checks_table(reports))
     page = replaced(page, "suite-workloads", workloads_table(rows))
-    README.write_text(replaced(README.read_text(), "suite", summary_table(rows)))
     for name, path, text_of in (
         ("beside-hot-rows", BESIDE_HOT_ROWS, beside_hot_rows),
         ("fewer-first", FEWER_FIRST, fewer_first),
@@ -197,24 +187,6 @@ def noise_of(rows: Sequence[Row]) -> tuple[int, float]:
     beyond = sum(abs(pair["noise"]) > ERRORS * pair["noise_error"] for pair in pairs)
     rounds = [row["reference"]["difference"]["rounds"] for row in rows]
     return beyond, sum(2.0 * stdtr(one - 1, -ERRORS) for one in rounds)
-
-
-def summary_table(rows: Sequence[Row]) -> str:
-    """README's table: what each method comes to on all workloads."""
-    heads = ("who decides", "to change: right", "to stay: right", "flat: shown to lose < 5 %")
-    last = ("floors broken", "largest loss", "mean gain")
-    lines = []
-    for name, title in IN_README.items():
-        found = [row["methods"][name] for row in rows]
-        cells = (
-            title,
-            *(right_of_kind(rows, name, kind) for kind in KINDS_OF_RIGHT),
-            str(sum(bool(one["floors_broken"]) for one in found)),
-            largest_loss(rows, name),
-            f"x{mean_gain(found):.1f}",
-        )
-        lines.append(cells)
-    return table((*heads, *last), lines)
 
 
 def workloads_table(rows: Sequence[Row]) -> str:

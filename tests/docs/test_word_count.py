@@ -1,0 +1,61 @@
+"""README and documents stay short enough to be read, and the count counts what a reader reads."""
+
+import pytest
+from word_count import LONG_SENTENCE, PageCount, counts_of, pages_now, report, sentences_of, total
+
+PAGE = """# A heading of five words
+
+One sentence. Another one, with a [link to a page](page.md), e.g. of
+two lines! Is `poolpilot advise` one?
+
+| a table | holds |
+|---|---|
+| words | and no sentence. |
+
+* An item without a full stop
+* Another. And more.
+
+```
+code. No sentence.
+```
+"""
+
+
+def test_sentences_are_those_of_the_prose() -> None:
+    assert list(sentences_of(PAGE)) == [
+        "One sentence.",
+        "Another one, with a link to a page, e.g. of two lines!",
+        "Is `poolpilot advise` one?",
+        "An item without a full stop",
+        "Another.",
+        "And more.",
+    ]
+
+
+def test_words_are_counted_as_wc_counts_them() -> None:
+    count = PageCount.of(PAGE)
+    assert (count.words, count.sentences) == (len(PAGE.split()), 6)
+    assert count.mean_sentence == pytest.approx((2 + 12 + 4 + 6 + 1 + 2) / 6)
+
+
+def test_long_sentences_are_counted_and_sums_add_up() -> None:
+    long = PageCount.of("word " * (LONG_SENTENCE + 1) + ".")
+    assert (long.long_sentences, PageCount.of(PAGE).long_sentences) == (1, 0)
+    both = total([long, PageCount.of(PAGE)])
+    assert (both.words, both.long_sentences) == (long.words + PageCount.of(PAGE).words, 1)
+
+
+def test_pages_before_stand_beside_those_of_now() -> None:
+    lines = list(report({"a.md": PageCount.of("One two.")}, {"b.md": PageCount.of("Three.")}))
+    assert [line.split()[-1] for line in lines] == ["page", "a.md", "b.md", "all"]
+
+
+def test_readme_is_read_in_a_minute_and_no_page_is_a_maze() -> None:
+    counts = counts_of(pages_now())
+    assert counts["README.md"].words <= 900
+    assert {name: round(count.mean_sentence, 1) for name, count in counts.items() if count.mean_sentence > 20.0} == {}
+    assert total(counts.values()).words <= 60_000
+
+
+def test_changelog_is_read_in_a_sitting() -> None:
+    assert pages_now()["CHANGELOG.md"].count("\n") <= 150
