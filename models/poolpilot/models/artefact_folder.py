@@ -17,11 +17,11 @@ may belong to somebody else.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from poolpilot.env.durability.durable_writes import flush_folder, rename_durably, write_new
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 
 WEIGHTS_FILE = "model.safetensors"
@@ -159,32 +159,19 @@ def _settle(directory: Path) -> None:
     incoming = directory / INCOMING
     if not incoming.is_dir():
         return
-    _flush(directory)
+    flush_folder(directory)
     for name in (MANIFEST_FILE, *LISTED_FILES):
         # Unlinked, not overwritten: the old file may be a link to somebody else's.
         (directory / name).unlink(missing_ok=True)
     _fill(directory, {path.name: path.read_bytes() for path in incoming.iterdir()})
-    incoming.rename(directory / SETTLED)
-    _flush(directory)
+    rename_durably(incoming, directory / SETTLED)
     _remove(directory / SETTLED)
 
 
 def _fill(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, content in contents.items():
-        with (folder / name).open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    _flush(folder)
-
-
-def _flush(folder: Path) -> None:
-    """Makes the names in a folder survive a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        write_new(folder / name, content)
+    flush_folder(folder)
 
 
 def _remove(folder: Path) -> None:

@@ -93,7 +93,7 @@ def test_what_cannot_be_noted_comes_back_all_the_same(
     begun.announce(verified)
     begun.commit(verified)
     with monkeypatch.context() as full:
-        full.setattr("os.write", fail)
+        full.setattr("os.fsync", fail)
         with pytest.raises(JournalError, match="cannot write"):
             begun.return_to(FIRST)
     assert begun.left_over(verified).wanted == FIRST
@@ -123,7 +123,7 @@ def test_commit_that_cannot_be_written_leaves_the_beginning(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr("os.write", fail)
+        full.setattr("os.fsync", fail)
         with pytest.raises(JournalError, match="nothing more is set"):
             begun.commit(FIRST.with_core((8, 3, 500)))
     assert begun.first == FIRST

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.pipelines.production.conftest import files_of
 
+from poolpilot.env.durability import durable_writes
 from poolpilot.errors import ArtefactError, DamagedArtefactError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.shipped import bandit_for
-from poolpilot.pipelines.production import model_shelf
 from poolpilot.pipelines.production.model_shelf import LEDGER, ModelShelf
 
 Put = Callable[[str], str]
@@ -144,7 +144,9 @@ def test_ledger_that_is_none_is_a_sentence(shelf: ModelShelf) -> None:
 def test_link_that_has_moved_is_on_the_disk(shelf: ModelShelf, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     put("first")
     flushed: list[tuple[Path, Path]] = []
-    monkeypatch.setattr(model_shelf, "flush_folder", lambda folder: flushed.append((folder, shelf.current.readlink())))
+    monkeypatch.setattr(
+        durable_writes, "flush_folder", lambda folder: flushed.append((folder, shelf.current.readlink()))
+    )
     second = put("second")
     assert flushed[-1] == (shelf.folder, shelf.model(second).folder.relative_to(shelf.folder.resolve()))
 

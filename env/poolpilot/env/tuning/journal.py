@@ -9,12 +9,12 @@ import json
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from poolpilot.env.durability.durable_writes import flush_folder, write_whole
+from poolpilot.env.durability.durable_writes import append_durably, write_durably
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.actuator import PROCEDURE_NAME
 from poolpilot.env.mariadb.identity import ServerIdentity
@@ -100,8 +100,7 @@ class Journal:
         journal = cls(path_of(folder, server), server, first, most, command, procedure=procedure)
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            journal._write([journal._beginning()], os.O_CREAT | os.O_TRUNC)
-            flush_folder(folder)
+            write_durably(journal.path, _bytes([journal._beginning()]), 0o600)
         except OSError as error:
             raise JournalError(
                 f"cannot write the way back to {journal.path} ({error.strerror}), and without it nothing is set; "
@@ -163,7 +162,11 @@ class Journal:
             JournalError: It cannot be written, so that the tuple must not be set.
         """
         try:
-            self._write([_set(pool_tuple)], os.O_APPEND)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)  # not made: none is without its beginning
+            try:
+                append_durably(descriptor, _bytes([_set(pool_tuple)]))
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
         self.announced = (*self.announced[1 - KEPT :], pool_tuple)
@@ -199,11 +202,8 @@ class Journal:
 
     def _replace(self, first: PoolTuple, announced: Sequence[PoolTuple]) -> None:
         lines = [{**self._beginning(), "first": first.as_dict()}, *map(_set, announced)]
-        fresh = self.path.with_suffix(".new")
         try:
-            self._write(lines, os.O_CREAT | os.O_TRUNC, fresh)
-            fresh.replace(self.path)
-            flush_folder(self.path.parent)
+            write_durably(self.path, _bytes(lines), 0o600)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
 
@@ -238,13 +238,9 @@ class Journal:
             **({} if self.procedure is None else {"procedure": self.procedure}),
         }
 
-    def _write(self, lines: Sequence[Mapping[str, Any]], how: int, path: Path | None = None) -> None:
-        descriptor = os.open(path or self.path, os.O_WRONLY | how, 0o600)
-        try:
-            write_whole(descriptor, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+
+def _bytes(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
 
 
 def _check(path: Path, tuples: Sequence[PoolTuple], limits: KnobSpace) -> None:

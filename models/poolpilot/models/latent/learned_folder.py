@@ -7,11 +7,11 @@ moved meanwhile mixes no two models.
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models.artefact import Artefact, parse
 from poolpilot.models.artefact_folder import MODEL_FILES
@@ -64,8 +64,9 @@ def write_learned_model(folder: Path, files: Mapping[str, bytes]) -> None:
     manifest = json.dumps({"format": FORMAT, "sha256": digests}, indent=1) + "\n"
     try:
         for name, content in files.items():
-            _write(folder / name, content)
-        _write(folder / MANIFEST_FILE, manifest.encode())
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_durably(folder / name, content)
+        write_durably(folder / MANIFEST_FILE, manifest.encode())
     except OSError as error:
         raise ArtefactError(
             f"cannot write the learned model to {folder}: {error.strerror}; choose another folder with --out"
@@ -123,11 +124,3 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DamagedArtefactError(f"cannot read {path} ({error.strerror}); {REMEDY}") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from poolpilot.env.durability.durable_writes import flush_folder
+from poolpilot.env.durability.durable_writes import append_durably, rename_durably
 from poolpilot.errors import ArtefactError, StoreError
 from poolpilot.models.latent.learned_folder import LearnedModel, load_learned_model, write_learned_model
 
@@ -113,8 +113,7 @@ class ModelShelf:
         try:
             if place.exists():
                 shutil.rmtree(place)
-            beside.rename(place)
-            flush_folder(place.parent)
+            rename_durably(beside, place)
         except OSError as error:
             raise ArtefactError(f"cannot put a model at {place}: {error.strerror}; move it away") from error
         return place
@@ -192,8 +191,7 @@ class ModelShelf:
         try:
             beside.unlink(missing_ok=True)
             beside.symlink_to(self._place(digest).relative_to(self.folder))
-            beside.rename(self.current)
-            flush_folder(self.folder)
+            rename_durably(beside, self.current)
         except OSError as error:
             raise ArtefactError(f"cannot move the link {self.current}: {error.strerror}; move it by hand") from error
 
@@ -202,11 +200,9 @@ class ModelShelf:
         path = self.folder / LEDGER
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with path.open("a+b") as file:
+            with path.open("a+b", buffering=0) as file:
                 file.seek(0)
                 file.truncate(file.read().rfind(b"\n") + 1)  # a torn end was never acted on
-                file.write(f"{move.model_dump_json()}\n".encode())
-                file.flush()
-                os.fsync(file.fileno())
+                append_durably(file.fileno(), f"{move.model_dump_json()}\n".encode())
         except OSError as error:
             raise StoreError(f"cannot write the ledger {path}: {error.strerror}; nothing was changed") from error

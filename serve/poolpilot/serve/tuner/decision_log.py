@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from poolpilot.env.durability.durable_writes import write_whole
+from poolpilot.env.durability.durable_writes import append_durably
 from poolpilot.env.durability.folder_lock import lock_folder
 from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.serve.tuner.machine.decision import Decision
@@ -153,8 +153,7 @@ class DecisionLog:
         data = f"{json.dumps(line, allow_nan=False)}\n".encode()
         size = os.fstat(self._descriptor).st_size
         try:
-            write_whole(self._descriptor, data)
-            os.fsync(self._descriptor)
+            append_durably(self._descriptor, data)
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, size)

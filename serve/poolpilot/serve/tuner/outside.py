@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from poolpilot.env.durability.durable_writes import flush_folder
+from poolpilot.env.durability.durable_writes import rename_durably
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.hindrance import Hindrance
 
@@ -78,8 +78,7 @@ class Outside:
         if self.approval_file is None:
             return
         try:
-            self.approval_file.replace(self.approval_file.with_suffix(".used"))
-            flush_folder(self.approval_file.parent)
+            rename_durably(self.approval_file, self.approval_file.with_suffix(".used"))
         except FileNotFoundError:  # whoever approved has thought better of it since the look
             return
         except OSError as error:

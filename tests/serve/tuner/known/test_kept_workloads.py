@@ -34,7 +34,7 @@ def test_full_disk_leaves_what_was_kept(known: KnownWorkloads, tmp_path: Path, m
     def fail(*_: object) -> NoReturn:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "write", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     kept.write(KnownWorkloads())
     assert kept.read() == known
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from poolpilot.env.durability.durable_writes import flush_folder
+from poolpilot.env.durability.durable_writes import rename_durably
 from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
@@ -36,8 +36,7 @@ def _ways_to(server: MariadbServer) -> tuple[str, ...]:
 def _rename(older: Path, folder: Path) -> None:
     try:
         with locked_folder(older, "keeps its decisions"):
-            older.rename(folder)
-            flush_folder(folder.parent)
+            rename_durably(older, folder)
     except OSError as error:
         raise StoreError(
             f"cannot rename {older} to {folder} ({error.strerror}): do so, or name one with --log"

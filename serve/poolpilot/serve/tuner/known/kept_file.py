@@ -1,13 +1,12 @@
 """A file beside the log of decisions in which something outlives a tuner; it is replaced as a whole."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from poolpilot.env.durability.durable_writes import flush_folder, write_whole
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.errors import StoreError
 
 LARGEST_BYTES = 4 << 20
@@ -50,13 +49,5 @@ class KeptFile(Generic[Kept]):
 
     def write(self, kept: Kept) -> None:
         """Writes it; what was kept before stays where that cannot be done, and tuning goes on."""
-        fresh = self.path.with_suffix(".new")
         with suppress(OSError):
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            try:
-                write_whole(descriptor, kept.model_dump_json(exclude_defaults=True).encode())
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            fresh.replace(self.path)
-            flush_folder(self.path.parent)
+            write_durably(self.path, kept.model_dump_json(exclude_defaults=True).encode(), 0o600)
