@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from pymysql.err import OperationalError
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.side.side_job import STATEMENTS, SideJob, SideKind
@@ -65,7 +66,7 @@ def test_lock_that_cannot_be_had_costs_a_cycle_alone(
     def refuse_once(self: Session, statement: str) -> None:
         if statement.startswith("LOCK TABLES") and not refused:
             refused.append(statement)
-            raise ServerError(f"db refuses a statement: no lock (error {number})")
+            raise ServerError("db refuses a statement") from OperationalError(number, "no lock")
         execute(self, statement)
 
     monkeypatch.setattr(Session, "execute", refuse_once)

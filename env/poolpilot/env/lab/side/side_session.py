@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from poolpilot.env.lab.side.side_job import STATEMENTS, SideJob, Statements
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.failed_login import code_of
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import LostServerError, ServerError
 
@@ -83,7 +84,7 @@ class SideSession:
         except LostServerError:
             raise
         except ServerError as error:
-            if not any(f"(error {number})" in str(error) for number in GIVEN_UP):
+            if not isinstance(error.__cause__, Exception) or code_of(error.__cause__) not in GIVEN_UP:
                 raise
         finally:
             for statement in statements.end:
