@@ -26,8 +26,8 @@ from rich.table import Table
 from code_digest import made_with
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.output import terminal, write_json
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.serve.tuner.guard.envelope import Envelope

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from poolpilot.errors import FeatureError, ServerError
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
-from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKind, Snapshot
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, Hindrance, ServerKind, Snapshot
 from poolpilot.featurizer.window import IN_SYSTEM, OPTIONAL_FIELDS, Window
 
 Change = Callable[[dict[str, Any]], object]

@@ -13,12 +13,11 @@ from poolpilot.errors.lazy_names import lazy_names
 if TYPE_CHECKING:
     from poolpilot.featurizer.catalogue import FEATURES
     from poolpilot.featurizer.feature import Feature
-    from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
     from poolpilot.featurizer.histogram import Histogram
     from poolpilot.featurizer.pool_tuple import PoolTuple
     from poolpilot.featurizer.profile import WorkloadProfile
     from poolpilot.featurizer.schema import SCHEMA_VERSION
-    from poolpilot.featurizer.snapshot import LATENCY_PREFIX, ServerKind, Snapshot
+    from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Hindrance, HindranceKind, ServerKind, Snapshot
     from poolpilot.featurizer.window import ClassWindow, Window
 else:
     __getattr__, __dir__ = lazy_names(
@@ -26,12 +25,11 @@ else:
         {
             "catalogue": ("FEATURES",),
             "feature": ("Feature",),
-            "hindrance": ("Hindrance", "HindranceKind"),
             "histogram": ("Histogram",),
             "pool_tuple": ("PoolTuple",),
             "profile": ("WorkloadProfile",),
             "schema": ("SCHEMA_VERSION",),
-            "snapshot": ("LATENCY_PREFIX", "ServerKind", "Snapshot"),
+            "snapshot": ("LATENCY_PREFIX", "Hindrance", "HindranceKind", "ServerKind", "Snapshot"),
             "window": ("ClassWindow", "Window"),
         },
     )

@@ -1,10 +1,10 @@
-"""A snapshot: what a server has counted since it started, at one instant."""
+"""A snapshot: what a server has counted since it started, at one instant, and what went on beside."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal, get_args
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -20,6 +20,37 @@ SERVER_KINDS: tuple[ServerKind, ...] = get_args(ServerKind)
 def server_kind_of(label: str) -> ServerKind:
     """The kind that a label of a record names; `other` where it names none."""
     return next((kind for kind in SERVER_KINDS if kind == label), "other")
+
+
+class HindranceKind(StrEnum):
+    """What a hindrance comes of."""
+
+    BESIDE = "beside"
+    """It goes on beside the pool: no trial can have brought it about."""
+
+    STUCK = "stuck"
+    """The pool itself serves nobody, which a trial may have brought about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """A reason to leave a pool alone for now.
+
+    Attributes:
+        text: It, as a sentence.
+        kind: What it comes of; programs decide by this and never by the sentence.
+
+    Examples:
+        >>> backup = Hindrance("a backup runs")
+        >>> str(backup), backup.kind.value
+        ('a backup runs', 'beside')
+    """
+
+    text: str
+    kind: HindranceKind = HindranceKind.BESIDE
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from typing import Any, Self
 
 from poolpilot.errors import FeatureError, ServerError, TupleChangedError
 from poolpilot.featurizer import untrusted
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.measures import Measures, histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile, checked_features, checked_indicators
 from poolpilot.featurizer.schema import SCHEMA_VERSION, indicators_of
-from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKind, Snapshot
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, Hindrance, ServerKind, Snapshot
 
 IN_SYSTEM = "in_system_us"
 """Counter that integrates the number of requests in the system over time, where a server has one."""

@@ -11,8 +11,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import tune
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 

@@ -7,11 +7,11 @@ import pytest
 
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_names
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.waiting import STANDING, UNHEARD
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.gain_bound import NOT_COUNTED, GainBound, within_bound

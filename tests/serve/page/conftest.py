@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.serve.tuner.conftest import Drive, rising
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.look import Reading

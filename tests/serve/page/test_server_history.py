@@ -10,8 +10,8 @@ import pytest
 from tests.serve.page.conftest import RECORDED, WrittenLog
 from tests.serve.tuner.conftest import Drive, falling
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.page import server_history
 from poolpilot.serve.page.page_row import LONGEST_CLASS, MOST_CLASSES
 from poolpilot.serve.page.server_history import ServerHistory

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.commands.tune.account_table import score_line
 from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, STUDENT_95, ShadowScore, score_of
 from poolpilot.serve.tuner.decision_log import LoggedDecision

@@ -13,8 +13,8 @@ import pytest
 from tests.serve.tuner.conftest import Drive, rising, rules
 
 from poolpilot.errors import StoreError, TakenFolderError
-from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 from poolpilot.serve.tuner.decision_log import DecisionLog, log_files, read_log
 from poolpilot.serve.tuner.decision_replay import replayed
 

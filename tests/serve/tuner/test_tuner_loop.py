@@ -26,8 +26,8 @@ from poolpilot.errors import (
     TupleChangedError,
 )
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
-from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.serve.tuner.caution import KeptCaution
@@ -49,6 +49,7 @@ MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
 PACE = PaceSettings(
     observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2, least_requests=0
 )
+STUCK = Hindrance("the pool is stuck: 9 requests queue", HindranceKind.STUCK)
 
 
 @dataclass
@@ -388,10 +389,6 @@ def test_what_a_keeper_has_brought_back_is_no_persons_change(
     assert (loop.memory.state, loop.found_by_person) == (State.WATCH, False)
 
 
-CHANGED = Hindrance("a table is changed")
-STUCK = Hindrance("the pool is stuck: 9 requests queue", HindranceKind.STUCK)
-
-
 def test_what_went_on_within_a_window_hinders_though_it_is_over(
     server: FailingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,7 +400,7 @@ def test_what_went_on_within_a_window_hinders_though_it_is_over(
 
     def disturbed(*arguments: Any) -> Any:
         seen = observed(*arguments)
-        return replace(seen, window=replace(seen.window, disturbances=(CHANGED, STUCK)))
+        return replace(seen, window=replace(seen.window, disturbances=(Hindrance("a table is changed"), STUCK)))
 
     monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", disturbed)
     decision = loop.turn()

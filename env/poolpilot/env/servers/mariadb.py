@@ -25,10 +25,9 @@ from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb_facts import MariadbFacts
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import LostServerError, ServerError, TupleChangedError
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Hindrance, Snapshot
 from poolpilot.featurizer.window import IN_SYSTEM
 
 INTEGRALS = {

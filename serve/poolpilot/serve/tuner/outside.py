@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from poolpilot.env.durability.durable_writes import rename_durably
 from poolpilot.errors import StoreError
-from poolpilot.featurizer.hindrance import Hindrance
+from poolpilot.featurizer.snapshot import Hindrance
 
 MOST_APPROVAL_BYTES = 256
 

@@ -22,8 +22,8 @@ from poolpilot.errors import (
     in_words,
 )
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.serve.tuner.caution import KeptCaution

@@ -6,7 +6,7 @@ import pytest
 from tests.env.mariadb.diagnosis.conftest import ScriptedSession
 
 from poolpilot.env.mariadb.diagnosis.hindrances import FLIP_TOLD_S, hindrances
-from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
+from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 
 LAG = 10.0
 

@@ -17,7 +17,7 @@ from poolpilot.env.mariadb.diagnosis.judgement.diagnose import diagnose
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.hindrance import HindranceKind
+from poolpilot.featurizer.snapshot import HindranceKind
 
 SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread-pool-max-threads=4")
 MOST_THREADS = 4

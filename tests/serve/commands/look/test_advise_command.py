@@ -13,7 +13,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.identity import ServerIdentity, ServerReached
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
-from poolpilot.featurizer.hindrance import Hindrance
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.champion import champion_folder, load_champion

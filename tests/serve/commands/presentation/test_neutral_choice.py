@@ -12,9 +12,8 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S, THROTTLED_SHARE
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.featurizer.snapshot import Hindrance, ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.machine_grid import MachineGrid

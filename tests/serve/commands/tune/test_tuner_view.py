@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 from tests.serve.tuner.conftest import Drive, falling, rising, rules
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary
 from poolpilot.serve.commands.tune.tuner_view import SHOWN_DECISIONS, SHOWN_WINDOWS, TunerView
 from poolpilot.serve.tuner.machine.decision import Mode, State

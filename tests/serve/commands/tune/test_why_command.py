@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.commands.tune.why_command import as_row, new_ones
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State

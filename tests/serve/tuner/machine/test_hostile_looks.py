@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.serve.tuner.conftest import HOME, Drive, is_mix, rising, rules
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.evidence.look import LEAST, MOST, MOST_GAIN, Look, Proposal, Reading

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
-from poolpilot.featurizer.hindrance import Hindrance
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.look import Reading
 

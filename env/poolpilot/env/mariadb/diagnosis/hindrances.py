@@ -14,7 +14,7 @@ from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S, goings_on, lagging
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions
 from poolpilot.env.mariadb.diagnosis.replica_status import RUNNING_QUERY, read_replicas
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
+from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 
 PILE = 2
 """Sessions that wait for locks of definitions, from which on they pile up."""

@@ -10,7 +10,7 @@ from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError, SettingError
-from poolpilot.featurizer.hindrance import Hindrance
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves

@@ -10,8 +10,8 @@ from poolpilot.env.mariadb.host.quota_periods import used_up_in_words
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
-from poolpilot.featurizer.hindrance import Hindrance, HindranceKind
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.gain_bound import GainBound, most_towards
 from poolpilot.models.advice.prediction import Prediction
