@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.serve.raw_server import Raw, RawServer
 from tests.tls_identity import Identity
@@ -99,10 +99,10 @@ def waiting() -> WaitingPredictor:
 
 
 @pytest.fixture
-def ask() -> Iterator[Callable[..., Future[httpx.Response]]]:
+def ask() -> Iterator[Callable[..., Future[httpx2.Response]]]:
     """Posts a request from a thread; its answer comes later."""
     with ThreadPoolExecutor() as threads:
-        yield lambda url, body: threads.submit(httpx.post, url, json=body, timeout=30.0)
+        yield lambda url, body: threads.submit(httpx2.post, url, json=body, timeout=30.0)
 
 
 @dataclass

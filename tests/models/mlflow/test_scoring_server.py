@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import mlflow
 import pytest
 import uvicorn
@@ -87,7 +87,7 @@ def test_the_command_serves_the_registered_version(
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < ends_s, log.read_text()
             time.sleep(0.2)
-        check_answer(httpx.post(f"{url}/invocations", json=asked, timeout=UP_WITHIN_S), expected)
+        check_answer(httpx2.post(f"{url}/invocations", json=asked, timeout=UP_WITHIN_S), expected)
     finally:
         os.killpg(process.pid, 15)
         process.wait(60)
@@ -95,6 +95,6 @@ def test_the_command_serves_the_registered_version(
 
 def _is_up(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/ping", timeout=5.0).status_code == 200
-    except httpx.HTTPError:
+        return httpx2.get(f"{url}/ping", timeout=5.0).status_code == 200
+    except httpx2.HTTPError:
         return False

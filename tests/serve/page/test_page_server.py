@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.serve.page.conftest import WrittenLog
 
@@ -23,12 +23,12 @@ def test_it_answers_while_the_block_lasts(written: Callable[..., WrittenLog], tm
     server = PageServer(tmp_path, 0)
     with server.running():
         log.turn(3)
-        assert httpx.get(f"{server.url}v1/decisions").json()["latest"] == 3
+        assert httpx2.get(f"{server.url}v1/decisions").json()["latest"] == 3
         log.turn(2)
-        assert httpx.get(f"{server.url}v1/decisions?after=3").json()["latest"] == 5
-        assert httpx.get(server.url).text.startswith("<!doctype html>")
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(server.url)
+        assert httpx2.get(f"{server.url}v1/decisions?after=3").json()["latest"] == 5
+        assert httpx2.get(server.url).text.startswith("<!doctype html>")
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(server.url)
     assert not any(thread.name == "page" for thread in threading.enumerate())
 
 
@@ -58,7 +58,7 @@ def test_client_that_sends_nothing_holds_nobody_up(tmp_path: Path, monkeypatch: 
     with server.running():
         idle = [socket.create_connection(("127.0.0.1", port_of(server)), timeout=10.0) for _ in range(12)]
         try:
-            assert httpx.get(f"{server.url}healthz").json() == {"status": "ok"}
+            assert httpx2.get(f"{server.url}healthz").json() == {"status": "ok"}
         finally:
             for connection in idle:
                 connection.close()
@@ -70,4 +70,4 @@ def test_what_the_environment_says_of_the_prediction_service_is_not_for_the_page
     monkeypatch.setenv("POOLPILOT_SERVE_HOST", "0.0.0.0")
     monkeypatch.setenv("POOLPILOT_SERVE_PORT", "1")
     with (server := PageServer(tmp_path, 0)).running():
-        assert httpx.get(f"{server.url}healthz").status_code == 200
+        assert httpx2.get(f"{server.url}healthz").status_code == 200

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
@@ -120,12 +120,12 @@ class OnTwoNodes:
     urls: tuple[str, str]
     tokens: dict[str, dict[str, str]]
 
-    def post(self, node: int, path: str, scope: str, body: Any = None) -> httpx.Response:
-        return httpx.post(f"{self.urls[node]}{path}", json=body, headers=self.tokens[scope], timeout=60.0)
+    def post(self, node: int, path: str, scope: str, body: Any = None) -> httpx2.Response:
+        return httpx2.post(f"{self.urls[node]}{path}", json=body, headers=self.tokens[scope], timeout=60.0)
 
     def counted(self, name: str, **labels: str) -> dict[str, float]:
         """What each replica has counted."""
-        answer = httpx.get(f"{self.urls[0]}/metrics", headers=self.tokens["admin"], timeout=60.0).raise_for_status()
+        answer = httpx2.get(f"{self.urls[0]}/metrics", headers=self.tokens["admin"], timeout=60.0).raise_for_status()
         samples = [sample for family in text_string_to_metric_families(answer.text) for sample in family.samples]
         fitting = [sample for sample in samples if sample.name == name and labels.items() <= sample.labels.items()]
         return {sample.labels["replica"]: sample.value for sample in fitting}
@@ -142,7 +142,7 @@ class OnTwoNodes:
             for node in (0, 1):
                 asked = self.post(node, "/v1/predict", "predict", body)
                 assert (asked.status_code, asked.json()) == (200, answer)
-                refused = httpx.post(f"{self.urls[node]}/v1/predict", json=body, timeout=60.0)
+                refused = httpx2.post(f"{self.urls[node]}/v1/predict", json=body, timeout=60.0)
                 assert refused.json()["reason"] == "no_token"
                 assert self.post(node, "/v1/predict", "outcomes", body).json()["reason"] == "wrong_scope"
             return len(self.counted("poolpilot_predictions_total", verdict="change")) == 2
@@ -210,8 +210,8 @@ def test_two_nodes_answer_as_one_process_does_and_one_goes_on_alone(
             both.check_goes_on(recorded_values)
             service.send_signal(signal.SIGINT)
             assert service.wait(PATIENCE_S) == 130
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{both.urls[0]}/healthz")
+        with pytest.raises(httpx2.ConnectError):
+            httpx2.get(f"{both.urls[0]}/healthz")
         assert nodes.poll() is None, "a Ray that was joined is not ended"
 
 
@@ -254,8 +254,8 @@ def test_a_ray_of_its_own_ends_with_it(
     with started(command, environment, tmp_path) as service:
         line_with(service, "/v1/predict")
         url = f"http://127.0.0.1:{port}"
-        assert httpx.post(f"{url}/v1/predict", json=request_values, timeout=60.0).json() == expected(request_values)
-        from_page = httpx.post(f"{url}/v1/predict", json=request_values, headers={"origin": "http://a"}, timeout=60.0)
+        assert httpx2.post(f"{url}/v1/predict", json=request_values, timeout=60.0).json() == expected(request_values)
+        from_page = httpx2.post(f"{url}/v1/predict", json=request_values, headers={"origin": "http://a"}, timeout=60.0)
         assert from_page.json()["reason"] == "from_a_page"
         assert len(inheriting(environment[MARK])) > 3
         service.send_signal(signal.SIGTERM)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.pipelines.production.conftest import curves_named, files_of
 from tests.serve.conftest import trusting
@@ -45,12 +45,14 @@ def test_answers_over_tls_alone(
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key)
     assert service.url.startswith("https:")
-    answer = httpx.post(f"{service.url}/v1/predict", json=request_values, verify=trusting(service_identity.certificate))
+    answer = httpx2.post(
+        f"{service.url}/v1/predict", json=request_values, verify=trusting(service_identity.certificate)
+    )
     assert answer.status_code == 200
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{service.url}/healthz")  # trusts the authorities of the system alone
-    with pytest.raises(httpx.TransportError):
-        httpx.get(f"{service.url}/healthz".replace("https:", "http:"))
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"{service.url}/healthz")  # trusts the authorities of the system alone
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(f"{service.url}/healthz".replace("https:", "http:"))
 
 
 def test_client_shows_a_certificate_where_that_is_asked(
@@ -59,11 +61,11 @@ def test_client_shows_a_certificate_where_that_is_asked(
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key, tls_client_ca=client_identity.certificate)
     url = f"{service.url}/healthz"
-    assert httpx.get(url, verify=trusting(service_identity.certificate, client_identity)).status_code == 200
-    with pytest.raises(httpx.TransportError):
-        httpx.get(url, verify=trusting(service_identity.certificate))
-    with pytest.raises(httpx.TransportError):
-        httpx.get(url, verify=trusting(service_identity.certificate, service_identity))
+    assert httpx2.get(url, verify=trusting(service_identity.certificate, client_identity)).status_code == 200
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(url, verify=trusting(service_identity.certificate))
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(url, verify=trusting(service_identity.certificate, service_identity))
 
 
 def test_handshake_is_not_waited_for(serving: Serving, predictor: Predictor, service_identity: Identity) -> None:
@@ -116,13 +118,13 @@ def test_authorities_of_clients_are_renewed(
     service = serving(predictor, load=lambda: predictor, **values)
     url = f"{service.url}/v1/model"
     old, new = (trusting(service_identity.certificate, shown) for shown in (client_identity, other))
-    with pytest.raises(httpx.TransportError):
-        httpx.get(url, verify=new)
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(url, verify=new)
     authorities.write_bytes(other.certificate.read_bytes())
-    assert httpx.post(url, verify=old).status_code == 200
-    assert httpx.get(url, verify=new).status_code == 200
-    with pytest.raises(httpx.TransportError):
-        httpx.get(url, verify=old)
+    assert httpx2.post(url, verify=old).status_code == 200
+    assert httpx2.get(url, verify=new).status_code == 200
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(url, verify=old)
 
 
 def test_files_of_no_use_are_one_sentence(tmp_path: Path, service_identity: Identity) -> None:
@@ -158,7 +160,7 @@ def test_what_is_no_http_is_a_problem_that_is_counted(serving: Serving, predicto
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"application/problem+json" in head
     assert b'"bad_http"' in body
-    told = httpx.get(f"{service.url}/metrics").text
+    told = httpx2.get(f"{service.url}/metrics").text
     assert 'poolpilot_refusals_total{reason="bad_http"} 1.0' in told
     assert 'poolpilot_requests_total{path="other",status="400"} 1.0' in told
 
@@ -196,7 +198,7 @@ def test_sighup_reads_tokens_and_models_again_and_ends_nothing(tmp_path: Path) -
     with served("--token-file", str(tokens), "--outcomes", str(tmp_path / "outcomes")) as (process, address):
 
         def status(token: str) -> int:
-            return httpx.get(f"{address}/v1/model", headers={"Authorization": f"Bearer {token}"}).status_code
+            return httpx2.get(f"{address}/v1/model", headers={"Authorization": f"Bearer {token}"}).status_code
 
         assert (status(old), status(new)) == (200, 401)
         tokens.write_text(f"predict {new}\n", encoding="ascii")
@@ -226,7 +228,7 @@ def test_sighup_before_it_serves_ends_nothing(tmp_path: Path) -> None:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("POST "), process.communicate()
-        assert httpx.get(f"{line.split()[1].removesuffix('/v1/predict')}/readyz").status_code == 200
+        assert httpx2.get(f"{line.split()[1].removesuffix('/v1/predict')}/readyz").status_code == 200
         process.terminate()
         process.communicate()
 
@@ -239,7 +241,7 @@ def test_model_that_takes_the_place_of_another_is_followed_and_a_broken_one_is_n
 
         def wait_for(digest: str, failure: str = "None") -> None:
             while True:  # the timer of the process bounds it
-                found = httpx.get(f"{address}/v1/model").json()
+                found = httpx2.get(f"{address}/v1/model").json()
                 curves = {parts["curves"] for parts in found["models"].values()}
                 if curves == {digest} and failure in str(found["failed_reload"]):
                     return
@@ -251,7 +253,7 @@ def test_model_that_takes_the_place_of_another_is_followed_and_a_broken_one_is_n
         wait_for(second)
         (shelf.current / CURVES_FILE).write_bytes(b"torn")
         wait_for(second, "does not match its digest")
-        assert httpx.get(f"{address}/readyz").status_code == 200
+        assert httpx2.get(f"{address}/readyz").status_code == 200
         put(shelf, "second")
         wait_for(second)
         shelf.roll_back("worse in production")
@@ -276,7 +278,7 @@ def test_listens_beyond_loopback_with_tokens_and_tls(
     with served("--host", "0.0.0.0", *guarded) as (_, address):
         assert address.startswith("https://0.0.0.0:")
         url = f"{address.replace('0.0.0.0', '127.0.0.1')}/v1/predict"
-        with httpx.Client(verify=trusting(service_identity.certificate)) as client:
+        with httpx2.Client(verify=trusting(service_identity.certificate)) as client:
             assert client.post(url, json=request_values).status_code == 401
             headers = {"Authorization": f"Bearer {token}"}
             assert client.post(url, json=request_values, headers=headers).status_code == 200
@@ -287,7 +289,7 @@ def test_a_client_cannot_say_which_address_it_is_held_to_a_rate_by(
 ) -> None:
     service = serving(predictor, rate_per_s=0.001, rate_burst=1)
     statuses = [
-        httpx.post(f"{service.url}/v1/predict", json=request_values, headers={"X-Forwarded-For": f"192.0.2.{one}"})
+        httpx2.post(f"{service.url}/v1/predict", json=request_values, headers={"X-Forwarded-For": f"192.0.2.{one}"})
         for one in range(3)
     ]
     assert [answer.status_code for answer in statuses] == [200, 429, 429]

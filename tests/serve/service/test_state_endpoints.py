@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
@@ -175,9 +175,9 @@ def test_models_are_not_loaded_twice_at_once(placed: list[Any], ask: Callable[..
     service = serving(placed[0], load=load)
     first = ask(f"{service.url}{MODEL}", None)
     assert began.wait(30.0)
-    refused = httpx.post(f"{service.url}{MODEL}")
+    refused = httpx2.post(f"{service.url}{MODEL}")
     assert (refused.status_code, refused.json()["reason"]) == (503, "busy")
-    assert httpx.get(f"{service.url}{MODEL}").json()["models"] == {"any": {"network": NATIVE.digest}}
+    assert httpx2.get(f"{service.url}{MODEL}").json()["models"] == {"any": {"network": NATIVE.digest}}
     may_end.set()
     assert first.result().json()["models"] == {"any": {"network": MARIADB.digest}}
 

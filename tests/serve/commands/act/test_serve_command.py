@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from poolpilot.errors import ServerError
@@ -93,11 +93,11 @@ def test_answers_over_a_real_socket_until_interrupted(
     listener = listening_socket("127.0.0.1", 0)
     monkeypatch.setattr(http_server, "listening_socket", lambda *_: listener)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    answers: list[httpx.Response] = []
+    answers: list[httpx2.Response] = []
 
     def ask_then_interrupt() -> None:
         try:
-            answers.append(httpx.post(f"{address}/v1/predict", json=request_values, timeout=30))
+            answers.append(httpx2.post(f"{address}/v1/predict", json=request_values, timeout=30))
         finally:
             signal.raise_signal(signal.SIGINT)
 

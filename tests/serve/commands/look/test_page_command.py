@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
@@ -43,7 +43,7 @@ def test_it_serves_what_tuners_of_this_user_decided_until_it_is_interrupted(invo
         try:
             line = page.stdout.readline()
             url = line.split()[-3]
-            servers = httpx.get(f"{url}v1/servers", timeout=30.0).json()["servers"]
+            servers = httpx2.get(f"{url}v1/servers", timeout=30.0).json()["servers"]
         finally:
             page.send_signal(signal.SIGINT)
         errors = page.stderr.read()
@@ -91,8 +91,8 @@ def test_tuner_shows_its_decisions_while_it_runs(invoke: Invoke) -> None:
         ends_s = time.monotonic() + 60.0
         while not told and time.monotonic() < ends_s:
             try:
-                answer = httpx.get(f"http://127.0.0.1:{port}/v1/decisions", timeout=5.0)
-            except httpx.TransportError:
+                answer = httpx2.get(f"http://127.0.0.1:{port}/v1/decisions", timeout=5.0)
+            except httpx2.TransportError:
                 time.sleep(0.02)
                 continue
             if answer.status_code == 200 and answer.json()["decisions"]:
@@ -106,8 +106,8 @@ def test_tuner_shows_its_decisions_while_it_runs(invoke: Invoke) -> None:
     assert f"Decisions are shown at http://127.0.0.1:{port}/." in result.out
     assert told
     assert told[0]["server"] == "."
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(f"http://127.0.0.1:{port}/healthz")
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"http://127.0.0.1:{port}/healthz")
 
 
 def test_watching_without_a_terminal_prints_lines(invoke: Invoke) -> None:

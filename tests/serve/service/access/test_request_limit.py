@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.serve.service.refusals.problem import UNAVAILABLE
@@ -16,15 +16,15 @@ def test_busy_service_refuses_and_is_healthy(
     url = f"{service.url}/v1/predict"
     answer = ask(url, request_values)
     assert waiting.entered.wait(30.0)
-    refused = httpx.post(url, json=request_values)
+    refused = httpx2.post(url, json=request_values)
     document = refused.json()
     assert (refused.status_code, document["detail"], document["reason"]) == (503, UNAVAILABLE, "busy")
     assert refused.headers["retry-after"] == "1"
-    health = httpx.get(f"{service.url}/healthz")
+    health = httpx2.get(f"{service.url}/healthz")
     assert (health.status_code, health.json()) == (200, {"status": "ok", "schema_version": SCHEMA_VERSION})
     waiting.may_answer.set()
     assert answer.result().status_code == 200
-    assert httpx.post(url, json=request_values).status_code == 200
+    assert httpx2.post(url, json=request_values).status_code == 200
 
 
 def test_failed_requests_give_their_place_back(
@@ -32,5 +32,5 @@ def test_failed_requests_give_their_place_back(
 ) -> None:
     service = serving(tellable(error=RuntimeError("weights are gone")), concurrency_limit=1)
     for _ in range(3):
-        httpx.post(f"{service.url}/v1/predict", json=request_values)
-        assert httpx.post(f"{service.url}/v1/predict", content=b"{}").status_code == 415
+        httpx2.post(f"{service.url}/v1/predict", json=request_values)
+        assert httpx2.post(f"{service.url}/v1/predict", content=b"{}").status_code == 415

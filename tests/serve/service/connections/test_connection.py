@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.serve.conftest import trusting
 from tests.tls_identity import make_identity
@@ -58,8 +58,8 @@ def test_silent_connections_take_nothing_from_others(
 ) -> None:
     service = serving(predictor)
     held = [kept_open.enter_context(service.connect()) for _ in range(silent)]
-    assert httpx.get(f"{service.url}/healthz").status_code == 200
-    assert httpx.post(f"{service.url}/v1/predict", json=request_values).status_code == 200
+    assert httpx2.get(f"{service.url}/healthz").status_code == 200
+    assert httpx2.post(f"{service.url}/v1/predict", json=request_values).status_code == 200
     assert answered(held[0]) == b"HTTP/1.1 200 OK"
 
 
@@ -134,7 +134,7 @@ def test_handshakes_that_never_come_give_way_too(
     certificate, key = make_identity(tmp_path, "service")
     service = serving(predictor, tls_certificate=certificate, tls_key=key, connection_limit=3, header_timeout_s=3600)
     silent = [kept_open.enter_context(service.connect()) for _ in range(6)]
-    assert httpx.get(f"{service.url}/healthz", verify=trusting(certificate)).status_code == 200
+    assert httpx2.get(f"{service.url}/healthz", verify=trusting(certificate)).status_code == 200
     assert all(ended(each) for each in silent[:4]), "the service itself was asked over one of three"
 
 
@@ -170,7 +170,7 @@ def test_who_reads_no_answers_is_not_waited_for(serving: Serving, predictor: Pre
     with service.connect() as connection:
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             send_and_read_nothing(connection)
-        assert httpx.get(f"{service.url}/healthz").status_code == 200
+        assert httpx2.get(f"{service.url}/healthz").status_code == 200
 
 
 def test_body_that_goes_wrong_after_its_answer_ends_quietly(

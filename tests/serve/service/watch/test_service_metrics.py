@@ -74,12 +74,12 @@ def test_every_path_of_the_service_is_counted_by_its_name(predictor: Any) -> Non
 
 
 def test_busy_service_still_tells(serving: Callable[..., Any], waiting: Any, ask: Any, request_values: Any) -> None:
-    import httpx
+    import httpx2
 
     service = serving(waiting, concurrency_limit=1)
     answer = ask(f"{service.url}/v1/predict", request_values)
     assert waiting.entered.wait(30.0)
-    assert httpx.post(f"{service.url}/v1/predict", json=request_values).status_code == 503
-    assert 'poolpilot_refusals_total{reason="busy"} 1.0' in httpx.get(f"{service.url}/metrics").text
+    assert httpx2.post(f"{service.url}/v1/predict", json=request_values).status_code == 503
+    assert 'poolpilot_refusals_total{reason="busy"} 1.0' in httpx2.get(f"{service.url}/metrics").text
     waiting.may_answer.set()
     assert answer.result().status_code == 200
