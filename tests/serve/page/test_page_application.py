@@ -97,7 +97,7 @@ def test_loopback_is_answered(asking: TestClient, host: str) -> None:
     ],
 )
 def test_another_host_is_refused(asking: TestClient, host: str) -> None:
-    answer = asking.get("/v1/servers", headers={"host": host.encode()})
+    answer = asking.get("/v1/servers", headers={b"host": host.encode()})
     assert "loopback" in check_problem(answer, 403, "not_loopback")["detail"]
 
 

@@ -28,7 +28,7 @@ def asking(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def asked(client: TestClient, **values: Any) -> Any:
-    knobs = {"pool_size": 16, "oversubscribe": 3, "stall_limit_ms": 10, "profile": "page_faults"}
+    knobs: dict[str, Any] = {"pool_size": 16, "oversubscribe": 3, "stall_limit_ms": 10, "profile": "page_faults"}
     return client.get("/v1/play", params=knobs | values)
 
 

@@ -79,7 +79,7 @@ def test_two_tokens_are_none(client_of: MakeClient) -> None:
 
 @pytest.mark.parametrize("token", [ASKER + "x", ASKER[:-1], "x", "\u00e4" * 40])
 def test_unknown_token_is_refused(client_of: MakeClient, token: str) -> None:
-    refused = client_of().get("/v1/model", headers={"Authorization": f"Bearer {token}".encode("latin-1")})
+    refused = client_of().get("/v1/model", headers={b"Authorization": f"Bearer {token}".encode("latin-1")})
     assert (refused.status_code, refused.json()["reason"]) == (401, "unknown_token")
     assert token not in refused.text
 
