@@ -19,7 +19,7 @@ import numpy as np
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.window import Window
-from poolpilot.models.looks.wait_rules import RowWaits, WaitRules
+from poolpilot.models.observations.wait_rules import RowWaits, WaitRules
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import (
     PairedSettings,
     errors_of,

@@ -55,7 +55,7 @@ class DayResult:
 
 
 @dataclass
-class NoWayBack:
+class NoRestoration:
     """The way back on a server that ends with this process."""
 
     server: DayServer
@@ -117,7 +117,7 @@ def _tuned(day: Day, guard: GuardSettings) -> DayResult:
 def tuner_on(server: DayServer, on_decision: OnDecision, guard: GuardSettings = GUARD) -> TunerLoop:
     """The tuner of a day, not yet at work."""
     rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
-    target = Target(server, Objective(), "a day", NoWayBack(server))  # type: ignore[arg-type]
+    target = Target(server, Objective(), "a day", NoRestoration(server))  # type: ignore[arg-type]
     measurement = MeasurementSettings(settle_s=1.0, window_s=5.0)
     return TunerLoop(target, LatentBandit(load_curves()), rules, measurement, on_decision=on_decision, clock=server)
 

@@ -179,7 +179,7 @@ class DayServer:
         return self._at_s
 
     def reach_again(self) -> bool:
-        """See `WayBack.reach_again`: a restarted server can be reached at once."""
+        """See `Restoration.reach_again`: a restarted server can be reached at once."""
         self._gone = False
         return True
 

@@ -27,7 +27,7 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.loop import tune
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.evaluate.live.judging.live_result import DEFAULT
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import errors_of, round_values
 from poolpilot.pipelines.evaluate.live.live_evaluate import WorkloadFilesSettings

@@ -21,7 +21,7 @@ from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.latent_bandit import LatentBandit
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from rival_knowledge import Known
 from shown_server import ShownServer, ShownWindows
 

@@ -12,8 +12,8 @@ default; *unsafe* the share of its windows below 95 % of that, less what the def
 deviations); *least class* what that class completes which loses most, over what it completes under the default. On a
 quiet machine: the minutes and about one more for each workload; goes on where it was stopped. With `--demo-pace` the
 tuner watches and waits for seconds where it would for minutes, as in `make demo-production`. `--keep-logs` keeps its
-decisions, for `look_distances.py --logs` and `poolpilot why`. `--finished` measures nothing and reports every workload
-in `--runs` as it was measured last, by whatever tuner: its digest is in the row.
+decisions, for `observation_distances.py --logs` and `poolpilot why`. `--finished` measures nothing and reports every
+workload in `--runs` as it was measured last, by whatever tuner: its digest is in the row.
 """
 
 import argparse

@@ -19,8 +19,8 @@ from poolpilot.models.advice.reasons import factor, percent, reasons_for
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.forward import member_gains
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import may_be_named
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.floor_limits import may_be_named
 from poolpilot.models.out_of_distribution import NEEDED_RECORDS
 
 

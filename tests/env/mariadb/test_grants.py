@@ -17,7 +17,7 @@ from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.tuner_lock import lock, sees_itself, stranger_of, unlock
 from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -167,13 +167,13 @@ def test_way_back_of_a_dead_command_is_gone_with_the_right_that_it_had(granted: 
     """A keeper, or `poolpilot restore`, need not be told of the procedure."""
     account = account_of(granted, "caller")
     with MariadbServer(account, CallProcedure()) as dead:
-        way_back = MariadbWayBack(dead, tmp_path)
-        first = way_back.begin("tune", lambda _sentence: None)
+        restoration = MariadbRestoration(dead, tmp_path)
+        first = restoration.begin("tune", lambda _sentence: None)
         dead.apply(first.with_core((5, 3, 250)))
-        way_back.close()
+        restoration.close()
     with MariadbServer(account) as keeper:
         asked = keeper.actuator
-        said = MariadbWayBack(keeper, tmp_path).resume()
+        said = MariadbRestoration(keeper, tmp_path).resume()
         assert keeper.tuple_in_force() == first
         assert keeper.actuator is asked
     assert f"In force now: {first}." in said
@@ -186,7 +186,7 @@ def test_procedure_that_would_refuse_the_way_back_lets_nothing_be_set(granted: L
         session.execute("SET GLOBAL thread_pool_size = 100")
         try:
             with pytest.raises(ServerError, match=r"could not be brought back, so nothing is set.*outside the allowed"):
-                MariadbWayBack(server, tmp_path).begin("tune", lambda _sentence: None)
+                MariadbRestoration(server, tmp_path).begin("tune", lambda _sentence: None)
             assert server.tuple_in_force().pool_size == 100
             assert not list(tmp_path.glob("*.jsonl"))
         finally:
@@ -198,7 +198,7 @@ def test_procedure_that_is_not_there_lets_nothing_be_set(granted: Lab, tmp_path:
         MariadbServer(account_of(granted, "caller"), CallProcedure("poolpilot.nothing")) as server,
         pytest.raises(ServerError, match="so nothing is set"),
     ):
-        MariadbWayBack(server, tmp_path).begin("tune", lambda _sentence: None)
+        MariadbRestoration(server, tmp_path).begin("tune", lambda _sentence: None)
 
 
 def test_tls_is_asked_for_where_that_is_wanted(lab: Lab) -> None:

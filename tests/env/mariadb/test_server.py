@@ -240,7 +240,7 @@ def test_connections_of_a_group_that_nobody_listens_for_are_counted(server: Mari
         after = server.snapshot()
         reader.join()
     assert seen.unlistened == 2
-    assert seen.standing_since(seen) == 2
+    assert seen.unheard_since(seen) == 2
     indicators = Window.between(before, after).indicators
     assert 0.0 < indicators["standing_connections_mean"] <= indicators["unlistened_connections_mean"] <= 2.0
 

@@ -20,7 +20,7 @@ from poolpilot.env.mariadb.tuner_lock import LOCK
 from poolpilot.env.mariadb.variables import tuple_of
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import LEAST_S, EventLease, check_scheduler
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -74,12 +74,12 @@ def until(lab: Lab, pool_tuple: PoolTuple, *, events_left: int = 0) -> None:
 @contextmanager
 def tuner(
     lab: Lab, journals: Path, account: Account | None = None, actuator: Actuator | None = None, lease_s: int = LEAST_S
-) -> Iterator[tuple[MariadbServer, MariadbWayBack]]:
+) -> Iterator[tuple[MariadbServer, MariadbRestoration]]:
     account = account or Dsn(defaults_file=lab.defaults_file).account()
     with MariadbServer(account, actuator or SetGlobal()) as server:
-        way_back = MariadbWayBack(server, journals, lease=EventLease(server, lease_s))
-        way_back.begin("tune", lambda _: None)
-        yield server, way_back
+        restoration = MariadbRestoration(server, journals, lease=EventLease(server, lease_s))
+        restoration.begin("tune", lambda _: None)
+        yield server, restoration
 
 
 def test_silent_tuner_loses_its_lease(scheduled: Lab, tmp_path: Path) -> None:
@@ -90,18 +90,18 @@ def test_silent_tuner_loses_its_lease(scheduled: Lab, tmp_path: Path) -> None:
 
 
 def test_lease_is_renewed_by_every_look(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, way_back):
+    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, restoration):
         server.apply(STEP)
         server.run_for(LONG_S + 2.0)
         assert (server.tuple_in_force(), len(events(scheduled))) == (STEP, 1)
-        way_back.bring_back(lambda _: None)
+        restoration.bring_back(lambda _: None)
         assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
 
 
 def test_what_was_committed_is_what_stays(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path) as (server, way_back):
+    with tuner(scheduled, tmp_path) as (server, restoration):
         server.apply(STEP)
-        way_back.commit(STEP)
+        restoration.commit(STEP)
         server.apply(STEP.with_core((16, 3, 300)))
     until(scheduled, STEP)
 
@@ -114,14 +114,14 @@ def test_what_somebody_else_has_set_is_left_alone(scheduled: Lab, tmp_path: Path
 
 
 def test_lost_connection_keeps_the_lease_once_it_is_open_again(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, way_back):
+    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, restoration):
         server.apply(STEP)
         with suppress(ServerError):
             server.session.execute(f"KILL {server.session.connection_id}")
-        assert way_back.reach_again() is False
+        assert restoration.reach_again() is False
         server.run_for(LONG_S + 2.0)
         assert len(events(scheduled)) == 1
-        way_back.bring_back(lambda _: None)
+        restoration.bring_back(lambda _: None)
     assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
 
 
@@ -145,11 +145,11 @@ def test_tuner_inside_a_procedure_of_another_account_is_alive(scheduled: Lab, tm
         "GRANT EXECUTE ON PROCEDURE poolpilot.slow TO poolpilot_owner@localhost",
     )
     account = account_of(scheduled, "inside")
-    with tuner(scheduled, tmp_path, account, CallProcedure(), lease_s=LONG_S) as (server, way_back):
+    with tuner(scheduled, tmp_path, account, CallProcedure(), lease_s=LONG_S) as (server, restoration):
         server.apply(STEP)
         server.session.execute("CALL poolpilot.slow()")
         assert (in_force(scheduled), len(events(scheduled))) == (STEP, 1)
-        way_back.bring_back(lambda _: None)
+        restoration.bring_back(lambda _: None)
 
 
 def test_least_privilege_is_enough(scheduled: Lab, tmp_path: Path) -> None:
@@ -191,24 +191,24 @@ def test_server_whose_scheduler_is_off_is_reached_again_and_only_the_way_back_is
     scheduled: Lab, tmp_path: Path
 ) -> None:
     """Before, it was never reached, and what had been tried stayed in force for as long."""
-    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, way_back):
+    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, restoration):
         server.apply(STEP)
         run_sql(scheduled, f"SET GLOBAL event_scheduler = OFF; KILL {server.session.connection_id}")
-        assert way_back.reach_again() is False
+        assert restoration.reach_again() is False
         with pytest.raises(ServerError, match="event_scheduler"):
             server.apply(FIRST.with_core((5, 4, 400)))
         assert server.apply(FIRST) == FIRST
         run_sql(scheduled, "SET GLOBAL event_scheduler = ON")
         assert server.apply(STEP) == STEP
-        way_back.bring_back(lambda _: None)
+        restoration.bring_back(lambda _: None)
     assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
 
 
 def test_what_is_to_come_back_comes_back_before_it_is_in_force(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path) as (server, way_back):
+    with tuner(scheduled, tmp_path) as (server, restoration):
         server.apply(STEP)
-        way_back.commit(STEP)
-        way_back.return_to(FIRST)
+        restoration.commit(STEP)
+        restoration.return_to(FIRST)
     until(scheduled, FIRST)
 
 
@@ -228,11 +228,11 @@ def test_event_leaves_a_restarted_server_to_its_configuration_file(scheduled: La
 
 
 def test_event_that_came_to_another_server_does_nothing_there(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path) as (server, way_back):
+    with tuner(scheduled, tmp_path) as (server, restoration):
         lease = EventLease(server, LEAST_S)
         lease.hold(FIRST, replace(ServerIdentity.read(server.session), hostname="another's name"))
         lease.announce(STEP)
-        way_back.close()
+        restoration.close()
         set_tuple(scheduled, STEP)
         time.sleep(LEAST_S + 1.0)  # it runs every second
         assert (in_force(scheduled), len(events(scheduled))) == (STEP, 1)

@@ -8,7 +8,7 @@ from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasu
 from poolpilot.env.workloads.composed import chooses, draw_pausing, is_held_out
 from poolpilot.env.workloads.composition import composition
 from poolpilot.env.workloads.demand import Demand, held_us
-from poolpilot.env.workloads.ingredients import cpu_step, latched, silent_step, told_step
+from poolpilot.env.workloads.ingredients import cpu_step, latched, reported_step, silent_step
 from poolpilot.env.workloads.light_load import BURST_PART, CALM_FACTOR, MOST_CONNECTIONS, SHARES, LightLoad, pausing
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -18,7 +18,7 @@ from poolpilot.native_pool.workload import RequestClass, Step, Workload
 LATCH = {"hold_us": 200.0, "spin_us": 100.0, "waiter_cost_us": 1.0}
 PROGRAMS = {
     "processors": (cpu_step(1000.0),),
-    "told wait": (cpu_step(500.0), told_step(3000.0)),
+    "told wait": (cpu_step(500.0), reported_step(3000.0)),
     "latch": (cpu_step(50.0), *latched(LATCH)),
 }
 
@@ -95,7 +95,7 @@ def test_bursts_last_two_seconds_of_ten_and_windows_hold_whole_ones() -> None:
 
 
 def test_a_machine_too_large_for_the_connections_is_asked_for_a_share_of_what_they_can_send() -> None:
-    of = loaded("pauses", 0.8, (cpu_step(100.0), told_step(400_000.0)), cpus=128)
+    of = loaded("pauses", 0.8, (cpu_step(100.0), reported_step(400_000.0)), cpus=128)
     assert of.workload.connections == MOST_CONNECTIONS
     demand = Demand(of.workload.classes, of.machine, 128)
     alone_ms, think_ms = demand.alone_ms(), of.workload.classes[0].think_ms
@@ -113,7 +113,7 @@ def test_every_class_has_a_connection_also_where_little_is_asked_for() -> None:
 def test_a_row_is_held_until_the_commit_and_its_flush() -> None:
     row = (Step("begin"), cpu_step(5.0), Step("acquire", spread=3), cpu_step(7.0), Step("commit"), cpu_step(9.0))
     assert held_us(row, flush_us=100.0) == {(0, 3): 107.0}
-    assert held_us(latched(LATCH, 2, inside=(told_step(30.0),))) == {(2, 1): 230.0}
+    assert held_us(latched(LATCH, 2, inside=(reported_step(30.0),))) == {(2, 1): 230.0}
 
 
 @pytest.mark.parametrize("number", range(40))

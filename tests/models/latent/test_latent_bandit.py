@@ -15,7 +15,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 

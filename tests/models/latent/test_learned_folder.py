@@ -15,7 +15,7 @@ from poolpilot.models.latent.learned_folder import (
     load_learned_model,
     write_learned_model,
 )
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 
@@ -42,11 +42,11 @@ def test_its_curves_decide_in_place_of_the_shipped_ones(folder: Path, curves: Re
     assert (learned.curves, learned.network, learned.digests) == (curves, None, frozenset({curves.digest}))
     bandit, look = bandit_for("mariadb", folder), advisor_for("mariadb", folder)
     assert isinstance(bandit, LatentBandit)
-    assert isinstance(look, OneLook)
+    assert isinstance(look, OneObservation)
     assert bandit.curves == look.advisor.curves == curves
     assert look.network.artefact.card.kind == "mariadb", "without one of its own the shipped network is asked first"
     pools = advisor_for("native", folder)
-    assert isinstance(pools, OneLook)
+    assert isinstance(pools, OneObservation)
     assert pools.any_machine is not None
 
 
@@ -56,8 +56,8 @@ def test_its_network_is_asked_for_its_kind_alone(files: dict[str, bytes], tmp_pa
     assert learned.network is not None
     assert learned.digests == {learned.curves.digest, load_champion().digest}
     native, mariadb = advisor_for("native", tmp_path / "both"), advisor_for("mariadb", tmp_path / "both")
-    assert isinstance(native, OneLook)
-    assert isinstance(mariadb, OneLook)
+    assert isinstance(native, OneObservation)
+    assert isinstance(mariadb, OneObservation)
     assert native.artefact.digest == load_champion().digest
     assert mariadb.artefact.digest == load_champion(kind="mariadb").digest
     assert native.any_machine is None, "a network of one's own knows one's machine"

@@ -8,7 +8,7 @@ from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.champion import ANY_MACHINE, CHAMPIONS, Kind, champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.latent_bandit import LatentBandit
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped import NETWORK, advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import ScorePredictor
@@ -26,7 +26,7 @@ def test_curves_try_and_a_network_is_asked_first_after_one_look(
 ) -> None:
     assert isinstance(bandit_for(server_kind), LatentBandit)
     look = advisor_for(server_kind)
-    assert isinstance(look, OneLook)
+    assert isinstance(look, OneObservation)
     assert look.network.artefact.card.kind == ("mariadb" if server_kind == "mariadb" else "native")
     assert look.advisor.curves == load_curves()
     assert (look.rules is not None) == (server_kind == "mariadb")
@@ -68,7 +68,7 @@ def test_a_network_is_named_or_comes_from_the_environment(monkeypatch: pytest.Mo
 def test_an_empty_variable_names_no_network(monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:
     """Before, a unit or a compose file that leaves it empty had the shipped network decide alone."""
     monkeypatch.setenv(CHAMPIONS[kind][1], "")
-    assert isinstance(advisor_for(kind), OneLook)
+    assert isinstance(advisor_for(kind), OneObservation)
     assert isinstance(bandit_for(kind), LatentBandit)
 
 

@@ -27,7 +27,7 @@ from poolpilot.env.measurement.protocol import MARIADB_RACING, sweep
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import LostServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.looks import disturbances
+from poolpilot.models.observations import disturbances
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.commands.learn.lab_command import account_in_words
 from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN

@@ -15,7 +15,7 @@ from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.models.body import REQUEST
 from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind

@@ -15,7 +15,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.latent_bandit import LatentBandit
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service.application import create_app
@@ -56,10 +56,10 @@ def test_known_curves_answer_unless_a_network_is_named_for_its_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = champion_folder(kind="mariadb")
-    assert {type(predictor) for predictor in PredictorByKind.load().predictors.values()} == {OneLook}
+    assert {type(predictor) for predictor in PredictorByKind.load().predictors.values()} == {OneObservation}
     named = PredictorByKind.load(folder).predictors
     assert isinstance(named["mariadb"], ScorePredictor)
-    assert isinstance(named["native"], OneLook)
+    assert isinstance(named["native"], OneObservation)
     monkeypatch.setenv(CHAMPIONS["native"][1], str(champion_folder()))
     assert isinstance(PredictorByKind.load().predictors["native"], ScorePredictor)
     monkeypatch.setenv(CHAMPIONS["mariadb"][1], "nowhere")

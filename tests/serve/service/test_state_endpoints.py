@@ -16,7 +16,7 @@ from poolpilot.errors import ArtefactError, PoolPilotError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_any_machine, load_champion
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service import served_models
@@ -156,7 +156,7 @@ def test_ready_while_the_golden_vectors_hold(monkeypatch: pytest.MonkeyPatch) ->
 def test_ready_while_the_golden_vectors_of_both_networks_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served_models, "CHECKED_FOR_S", 0.0)
     look = PredictorByKind.load().predictors["native"]
-    assert isinstance(look, OneLook)
+    assert isinstance(look, OneObservation)
     client = TestClient(create_app(look))
     assert client.get("/readyz").status_code == 200
     assert look.any_machine is not None

@@ -26,7 +26,7 @@ FIRST, NEXT = PoolTuple(1, 3, 500), PoolTuple(2, 3, 500)
 
 
 @dataclass
-class NoWayBack:
+class NoRestoration:
     """Nothing comes back by itself."""
 
     def commit(self, pool_tuple: PoolTuple) -> None:
@@ -46,7 +46,7 @@ def tuner_on(server: SimulatedServer) -> TunerLoop:
     """A tuner that applies, not yet at work."""
     guard = GuardSettings()
     rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
-    target = Target(server, Objective(), "a pool", NoWayBack())  # type: ignore[arg-type]
+    target = Target(server, Objective(), "a pool", NoRestoration())  # type: ignore[arg-type]
     return TunerLoop(target, LatentBandit(load_curves()), rules, MeasurementSettings(settle_s=0.2, window_s=1.0))
 
 

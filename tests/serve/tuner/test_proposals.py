@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from tests.serve.tuner.test_tuner_loop import MEASUREMENT, PACE, RecordedWayBack, Wanting
+from tests.serve.tuner.test_tuner_loop import MEASUREMENT, PACE, RecordedRestoration, Wanting
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -44,7 +44,7 @@ class Nothing:
 
 def loop_on(server: SimulatedServer, predictor: Predictor, guard: GuardSettings, seen: list[Decision]) -> TunerLoop:
     rules = Rules(Mode.APPLY, guard, PACE, Envelope.of(guard, server.knobs))
-    target = Target(server, Objective(), "a pool", RecordedWayBack())
+    target = Target(server, Objective(), "a pool", RecordedRestoration())
     return TunerLoop(target, predictor, rules, MEASUREMENT, on_decision=lambda _, decision: seen.append(decision))
 
 

@@ -68,7 +68,7 @@ class Wanting:
 
 
 @dataclass
-class RecordedWayBack:
+class RecordedRestoration:
     """Keeps what is committed; a lost server can be reached at the third attempt."""
 
     committed: list[PoolTuple] = field(default_factory=list)
@@ -121,7 +121,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 def loop_on(server: SimulatedServer, wanted: PoolTuple, mode: Mode = Mode.APPLY, **others: Any) -> TunerLoop:
     guard = GuardSettings(cool_down_s=2.0)
     rules = Rules(mode, guard, PACE, Envelope.of(guard, server.knobs))
-    target = Target(server, Objective(), "a pool", RecordedWayBack())
+    target = Target(server, Objective(), "a pool", RecordedRestoration())
     return TunerLoop(target, others.pop("predictor", Wanting(wanted)), rules, MEASUREMENT, **others)
 
 
@@ -135,7 +135,7 @@ def test_it_reaches_a_good_tuple_and_commits_every_step(server: FailingServer) -
     loop = loop_on(server, PoolTuple(8, 3, 500))
     loop.run(90.0)
     assert server.tuple_in_force() == loop.memory.verified == PoolTuple(8, 3, 500)
-    committed = loop.target.way_back.committed  # type: ignore[attr-defined]
+    committed = loop.target.restoration.committed  # type: ignore[attr-defined]
     assert [each.pool_size for each in dict.fromkeys(committed)] == [2, 4, 8]
 
 
@@ -187,7 +187,7 @@ def test_nothing_is_set_in_other_modes(server: FailingServer, mode: Mode) -> Non
     server.fails = {"apply": AssertionError("set")}
     loop = loop_on(server, PoolTuple(8, 3, 500), mode)
     loop.run(30.0)
-    assert loop.target.way_back.committed == []  # type: ignore[attr-defined]
+    assert loop.target.restoration.committed == []  # type: ignore[attr-defined]
 
 
 def test_decisions_of_a_run_replay(server: FailingServer, tmp_path: Path) -> None:
@@ -204,16 +204,16 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
     server: FailingServer, place: str, restarted: bool
 ) -> None:
     loop = loop_on(server, PoolTuple(8, 3, 500))
-    way_back = loop.target.way_back
-    assert isinstance(way_back, RecordedWayBack)
-    way_back.restarted = restarted
+    restoration = loop.target.restoration
+    assert isinstance(restoration, RecordedRestoration)
+    restoration.restarted = restarted
     while loop.turn().state is not State.TRY:
         pass
     server.fails = {place: LostServerError("gone")}
     assert loop.turn().pool_tuple is None
     while loop.turn().pool_tuple is None:
         pass
-    assert way_back.attempts == 3
+    assert restoration.attempts == 3
     loop.turn()
     assert server.tuple_in_force() == loop.memory.verified
 
@@ -223,8 +223,8 @@ def test_server_that_is_gone_for_long_is_tried_less_often(
 ) -> None:
     """Each attempt is a line of the log: once a second they would push weeks of decisions out."""
     loop, pauses = loop_on(server, PoolTuple(2, 3, 500)), list[float]()
-    assert isinstance(loop.target.way_back, RecordedWayBack)
-    loop.target.way_back.attempts = -1000
+    assert isinstance(loop.target.restoration, RecordedRestoration)
+    loop.target.restoration.attempts = -1000
 
     def sleep(seconds: float) -> None:
         pauses.append(seconds)
@@ -248,9 +248,9 @@ def test_counters_that_somebody_resets_cost_a_window_and_no_server(server: Faili
     server.fails = {"snapshot": CountersResetError("counter 'stalls' (9 to 1) fell between two snapshots")}
     decision = loop.turn()
     assert "fell between two snapshots" in decision.reason
-    way_back = loop.target.way_back
-    assert isinstance(way_back, RecordedWayBack)
-    assert way_back.attempts == 0, "the connection is not opened again"
+    restoration = loop.target.restoration
+    assert isinstance(restoration, RecordedRestoration)
+    assert restoration.attempts == 0, "the connection is not opened again"
     loop.run(loop._clock.at_s() + 1000.0)
     assert loop.memory.verified == PoolTuple(4, 3, 500)
 
@@ -263,9 +263,9 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     while loop.turn().verified != PoolTuple(8, 3, 500):
         pass
     loop.rules_anew = lambda: narrow
-    way_back = loop.target.way_back
-    assert isinstance(way_back, RecordedWayBack)
-    way_back.restarted, way_back.attempts = True, 3
+    restoration = loop.target.restoration
+    assert isinstance(restoration, RecordedRestoration)
+    restoration.restarted, restoration.attempts = True, 3
     SimulatedServer.apply(server, PoolTuple(2, 3, 500))
     server.fails = {"snapshot": LostServerError("gone")}
     for _ in range(40):
@@ -337,8 +337,8 @@ def test_try_is_told_once_it_is_known_what_ended_it(
 def test_what_comes_back_is_noted_before_it_is_in_force(server: FailingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, who died right then left a tuple for verified that had just lost, and its keeper set it again."""
     loop = loop_on(server, PoolTuple(2, 3, 500))
-    way_back = loop.target.way_back
-    assert isinstance(way_back, RecordedWayBack)
+    restoration = loop.target.restoration
+    assert isinstance(restoration, RecordedRestoration)
     earlier = loop.memory.verified.with_core((3, 3, 500))
 
     def taken_back(memory: Memory, look: Look, _rules: Rules) -> tuple[Memory, Decision]:
@@ -348,11 +348,11 @@ def test_what_comes_back_is_noted_before_it_is_in_force(server: FailingServer, m
     with monkeypatch.context() as patched:
         patched.setattr("poolpilot.serve.tuner.tuner_loop.decide", taken_back)
         loop.turn()
-    assert (way_back.returns, way_back.committed) == ([earlier], [])
+    assert (restoration.returns, restoration.committed) == ([earlier], [])
     assert server.tuple_in_force() != earlier
     loop.turn()
     assert server.tuple_in_force() == earlier
-    assert way_back.committed == [earlier], "what is in force now is the beginning"
+    assert restoration.committed == [earlier], "what is in force now is the beginning"
 
 
 def meddled_with(server: SimulatedServer, pool_tuple: PoolTuple) -> Callable[..., Any]:
@@ -530,7 +530,7 @@ def test_what_is_kept_beyond_the_ranges_of_today_is_not_set(server: FailingServe
     guard = GuardSettings(most_size=4)
     with FailingServer(draw("page_faults", 3)) as later:
         rules = Rules(Mode.APPLY, guard, PACE, Envelope.of(guard, later.knobs))
-        target = Target(later, Objective(), "a pool", RecordedWayBack())
+        target = Target(later, Objective(), "a pool", RecordedRestoration())
         loop = TunerLoop(target, Wanting(PoolTuple(1, 3, 500)), rules, MEASUREMENT, kept=KeptWorkloads(tmp_path))
         loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
         loop.turn()

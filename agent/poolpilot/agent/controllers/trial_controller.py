@@ -16,7 +16,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor
-from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.observations.disturbances import disturbances_of
 
 LONG_ENOUGH = 0.9
 """Share of the ticks that a first window must span; what is in force, and how its timer ticks, shows only then."""

@@ -29,7 +29,7 @@ from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor
-from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.native_pool import SpectralSettings
 
 POORER = math.log(2.0)

@@ -94,7 +94,7 @@ CHANGEABLE = {**{knob: variable.lower() for knob, (variable, _) in KNOB_VARIABLE
 
 TUPLE = ", ".join(f"@@GLOBAL.{variable}" for variable in CHANGEABLE.values())
 TUPLE_QUERY = f"SELECT {TUPLE}"
-LOOK_QUERY = f"SELECT {TUPLE}, {POPULATION} FROM information_schema.THREAD_POOL_GROUPS"
+VALUES_AND_POPULATION_QUERY = f"SELECT {TUPLE}, {POPULATION} FROM information_schema.THREAD_POOL_GROUPS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Population:
         """Connections of groups that run something and have no listener."""
         return sum(self.unlistened_groups.values())
 
-    def standing_since(self, earlier: "Population") -> int:
+    def unheard_since(self, earlier: "Population") -> int:
         """Those of groups that had no listener at an earlier look either, and have not polled since."""
         return sum(
             connections
@@ -151,9 +151,9 @@ def read_population(session: Session) -> Population:
     return _population(session.row(POPULATION_QUERY))
 
 
-def read_look(session: Session) -> tuple[dict[str, Any], Population]:
+def read_values_and_population(session: Session) -> tuple[dict[str, Any], Population]:
     """Reads what `read_tuple_values` reads, and the population, in one statement."""
-    row = session.row(LOOK_QUERY)
+    row = session.row(VALUES_AND_POPULATION_QUERY)
     places = len(CHANGEABLE)
     return dict(zip(CHANGEABLE, row[:places], strict=True)), _population(row[places:])
 

@@ -12,7 +12,13 @@ from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import KnobSpace, checked_cpus
 from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.control import Control, open_control
-from poolpilot.env.mariadb.counters import Population, read_counters, read_look, read_population, read_tuple_values
+from poolpilot.env.mariadb.counters import (
+    Population,
+    read_counters,
+    read_population,
+    read_tuple_values,
+    read_values_and_population,
+)
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.host.process import ServerProcess
@@ -39,7 +45,7 @@ INTEGRALS = {
 }
 """Counter that integrates a number of the population over time."""
 
-STANDING_US = "standing_connection_us"
+UNHEARD_US = "standing_connection_us"
 """Counter that integrates the connections whose group nobody has listened for from one look at it to the next."""
 
 
@@ -105,13 +111,13 @@ class MariadbServer:
         self._found = {self._tuple}  # all that were ever in force
         self._ours: PoolTuple | None = None  # what was set here last, while nobody else is known to have set a tuple
         self._epoch = 0
-        self._integrals = dict.fromkeys((*INTEGRALS, STANDING_US), 0.0)
+        self._integrals = dict.fromkeys((*INTEGRALS, UNHEARD_US), 0.0)
         self.population = read_population(self.session)
         self._sampled_s = time.monotonic()
         self._disturbances: tuple[Hindrance, ...] = ()
         self._are_told = True  # by a snapshot
         self._disturbed_s: float | None = None
-        self._looked_s = -math.inf
+        self._watched_s = -math.inf
 
     @property
     def knobs(self) -> KnobSpace:
@@ -238,7 +244,7 @@ class MariadbServer:
             TupleChangedError: Somebody else has set a tuple since one was set here; told once.
         """
         counters = read_counters(self.session)
-        values, population = read_look(self.session)
+        values, population = read_values_and_population(self.session)
         self._sample(population)
         counters |= self._beside_the_pool()
         in_force = self._noted(values)
@@ -266,7 +272,7 @@ class MariadbServer:
         """
         ends_s = time.monotonic() + seconds
         while (left_s := ends_s - time.monotonic()) > 0.0:
-            self._look_for_disturbances()
+            self._watch_for_disturbances()
             time.sleep(min(left_s, self.watch.sample_every_s))
             if left_s > self.watch.sample_every_s:
                 self._sample(read_population(self.session))
@@ -308,16 +314,16 @@ class MariadbServer:
         for counter, name in INTEGRALS.items():
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
             self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
-        standing = population.standing_since(self.population)
-        self._integrals[STANDING_US] += standing * (now_s - self._sampled_s) * 1e6
+        standing = population.unheard_since(self.population)
+        self._integrals[UNHEARD_US] += standing * (now_s - self._sampled_s) * 1e6
         self.population, self._sampled_s = population, now_s
 
-    def _look_for_disturbances(self) -> None:
+    def _watch_for_disturbances(self) -> None:
         """Notes what goes on beside the workload, where that is to be looked for and the last look is long ago."""
         every_s, now_s = self.watch.disturbances_every_s, time.monotonic()
-        if every_s is None or now_s - self._looked_s < every_s:
+        if every_s is None or now_s - self._watched_s < every_s:
             return
-        self._looked_s = now_s
+        self._watched_s = now_s
         if found := hindrances(self.session, self.watch.most_replica_lag_s):
             earlier = () if self._are_told else self._disturbances
             self._disturbances, self._disturbed_s = tuple(dict.fromkeys((*earlier, *found))), now_s

@@ -11,7 +11,7 @@ from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.servers.watch_settings import LONG_LOOK, WatchSettings
 from poolpilot.env.tuning.event_lease import EventLease
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.env.tuning.target import Target
 
 STAGING_LOOK = WatchSettings(disturbances_every_s=0.5)
@@ -73,15 +73,15 @@ def mariadb_target(
     with connect(dsn, defaults_file, procedure, cpus, watch) as server:
         where = server.session.where
         lease = None if lease_s is None else EventLease(server, lease_s)
-        way_back = MariadbWayBack(server, lease=lease)
+        restoration = MariadbRestoration(server, lease=lease)
         yield Target(
             server,
             Objective(signal="time_in_system", min_rows_share=min_rows_share),
             where,
-            way_back,
+            restoration,
             {"backend": "mariadb", "server": where, "reached": server.reached.as_dict()},
             "requests/s in system",
-            (*server.warnings, *filter(None, [way_back.another_server()]), *way_back.warnings()),
+            (*server.warnings, *filter(None, [restoration.another_server()]), *restoration.warnings()),
             reached=server.reached,
             own_name=server.identity.name,
         )

@@ -7,7 +7,7 @@ from typing import Any
 from poolpilot.env.mariadb.identity import ServerReached
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer
-from poolpilot.env.tuning.way_back import ApplyFirst, WayBack
+from poolpilot.env.tuning.restoration import ApplyFirst, Restoration
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Target:
         server: The server.
         objective: What counts on it.
         name: What it, or the load on it, is called.
-        way_back: How it gets back to where it was; by setting that again where nothing is said.
+        restoration: How it gets back to where it was; by setting that again where nothing is said.
         origin: What it is and under which load, fit for JSON.
         goodput: What its goodput is called.
         warnings: What to know before anything is set, as sentences.
@@ -30,7 +30,7 @@ class Target:
     server: AnyServer
     objective: Objective
     name: str = ""
-    way_back: WayBack = None  # type: ignore[assignment]  # never None once made
+    restoration: Restoration = None  # type: ignore[assignment]  # never None once made
     origin: Mapping[str, Any] = field(default_factory=dict)
     goodput: str = "goodput 1/s"
     warnings: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Target:
     own_name: str = ""
 
     def __post_init__(self) -> None:
-        if self.way_back is None:
-            object.__setattr__(self, "way_back", ApplyFirst(self.server))
+        if self.restoration is None:
+            object.__setattr__(self, "restoration", ApplyFirst(self.server))
         if not self.own_name:
             object.__setattr__(self, "own_name", self.name)

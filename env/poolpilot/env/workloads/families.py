@@ -20,9 +20,9 @@ from poolpilot.env.workloads.ingredients import (
     latched,
     log_uniform,
     one_class,
+    reported_step,
     short_and_long,
     silent_step,
-    told_step,
 )
 from poolpilot.env.workloads.sealed_families import SEALED_FAMILIES
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -84,7 +84,7 @@ def _silent_single(rng: np.random.Generator, _: Scale) -> Classes:
 def _reported_single(rng: np.random.Generator, _: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 80, 600), "wait_us": log_uniform(rng, 2000, 20_000)}
     half = drawn["cpu_us"] / 2
-    return one_class(cpu_step(half), told_step(drawn["wait_us"]), cpu_step(half)), drawn
+    return one_class(cpu_step(half), reported_step(drawn["wait_us"]), cpu_step(half)), drawn
 
 
 def _latch_single(rng: np.random.Generator, _: Scale) -> Classes:
@@ -99,7 +99,7 @@ def _silent_then_latch(rng: np.random.Generator, _: Scale) -> Classes:
 
 def _reported_then_latch(rng: np.random.Generator, _: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | draw_latch(rng)
-    return one_class(cpu_step(drawn["cpu_us"]), told_step(drawn["wait_us"]), *latched(drawn)), drawn
+    return one_class(cpu_step(drawn["cpu_us"]), reported_step(drawn["wait_us"]), *latched(drawn)), drawn
 
 
 def _cpu_with_think(rng: np.random.Generator, population: Scale) -> Classes:
@@ -133,7 +133,7 @@ def _latch_beside_cpu(rng: np.random.Generator, _: Scale) -> Classes:
 
 def _mixture_steps(rng: np.random.Generator) -> tuple[Step, ...]:
     """A random program; what the held-out families are made of (two latches, two silent waits) never comes up."""
-    waits = [(), (silent_step(log_uniform(rng, 500, 12_000)),), (told_step(log_uniform(rng, 500, 12_000)),)]
+    waits = [(), (silent_step(log_uniform(rng, 500, 12_000)),), (reported_step(log_uniform(rng, 500, 12_000)),)]
     latch = draw_latch(rng)
     latches = [latched(latch, number) for number in range(int(rng.choice([0, 0, 1, 3])))]
     blocks = [waits[int(rng.integers(len(waits)))], *latches]
@@ -173,7 +173,7 @@ def _silent_and_reported(rng: np.random.Generator, _: Scale) -> Classes:
     }
     half = drawn["cpu_us"] / 2
     return one_class(
-        cpu_step(half), silent_step(drawn["silent_us"]), cpu_step(half), told_step(drawn["reported_us"])
+        cpu_step(half), silent_step(drawn["silent_us"]), cpu_step(half), reported_step(drawn["reported_us"])
     ), drawn
 
 
@@ -236,7 +236,12 @@ def _hot_counter(rng: np.random.Generator, _: Scale) -> Classes:
 
 def _commit_path(rng: np.random.Generator, _: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 100, 500), "wait_us": log_uniform(rng, 1000, 6000)} | draw_latch(rng)
-    steps = (cpu_step(drawn["cpu_us"]), silent_step(drawn["wait_us"]), *latched(drawn, 0, spread=2), told_step(1000))
+    steps = (
+        cpu_step(drawn["cpu_us"]),
+        silent_step(drawn["wait_us"]),
+        *latched(drawn, 0, spread=2),
+        reported_step(1000),
+    )
     return one_class(*steps), drawn
 
 

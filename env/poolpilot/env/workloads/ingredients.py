@@ -22,7 +22,7 @@ def silent_step(us: float, variation: float = 0.3) -> Step:
     return Step("wait", us=us, variation=variation)
 
 
-def told_step(us: float, variation: float = 0.3) -> Step:
+def reported_step(us: float, variation: float = 0.3) -> Step:
     """A wait that the pool is told of."""
     return Step("wait", us=us, variation=variation, kind="disk_io", reported=True)
 

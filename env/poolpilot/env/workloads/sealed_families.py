@@ -16,8 +16,8 @@ from poolpilot.env.workloads.ingredients import (
     latched,
     log_uniform,
     one_class,
+    reported_step,
     silent_step,
-    told_step,
 )
 from poolpilot.native_pool.workload import RequestClass, Step
 
@@ -35,7 +35,7 @@ def _index_beside_remote(rng: np.random.Generator, _: Scale) -> Classes:
         "target_ms": log_uniform(rng, 30, 120),
     } | draw_latch(rng)
     half = drawn["remote_us"] / 2
-    indexing = (cpu_step(drawn["cpu_us"]), told_step(drawn["read_us"]), *latched(drawn))
+    indexing = (cpu_step(drawn["cpu_us"]), reported_step(drawn["read_us"]), *latched(drawn))
     remote = (cpu_step(100), silent_step(half), cpu_step(100), silent_step(half))
     classes = (
         RequestClass("indexing", indexing, share=1.0 - drawn["share"], target_ms=drawn["target_ms"]),
@@ -53,7 +53,13 @@ def _three_sorts(rng: np.random.Generator, _: Scale) -> Classes:
         "target_ms": log_uniform(rng, 20, 80),
     }
     short_us, share = drawn["short_us"], drawn["share"]
-    reading = (cpu_step(100), told_step(drawn["read_us"]), cpu_step(100), told_step(drawn["read_us"]), cpu_step(100))
+    reading = (
+        cpu_step(100),
+        reported_step(drawn["read_us"]),
+        cpu_step(100),
+        reported_step(drawn["read_us"]),
+        cpu_step(100),
+    )
     classes = (
         RequestClass("short", (cpu_step(short_us, 0.8),), share=1.0 - 2 * share, target_ms=drawn["target_ms"]),
         RequestClass("reading", reading, share=share, weight=150 / short_us),
@@ -87,7 +93,7 @@ def _orders_beside_cpu(rng: np.random.Generator, _: Scale) -> Classes:
         "share": rng.uniform(0.1, 0.4),
         "target_ms": log_uniform(rng, 30, 100),
     }
-    orders = _transaction(cpu_step(drawn["order_us"]), told_step(drawn["flush_us"]))
+    orders = _transaction(cpu_step(drawn["order_us"]), reported_step(drawn["flush_us"]))
     weight = 0.5 * drawn["long_us"] / drawn["order_us"]
     classes = (
         RequestClass("orders", orders, share=1.0 - drawn["share"], target_ms=drawn["target_ms"]),
@@ -108,7 +114,7 @@ def _faults_under_latch(rng: np.random.Generator, _: Scale) -> Classes:
 
 def _log_pipeline(rng: np.random.Generator, _: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 100, 500), "flush_us": log_uniform(rng, 800, 6000)} | draw_latch(rng)
-    steps = (cpu_step(drawn["cpu_us"]), *latched(drawn, 0), told_step(drawn["flush_us"]), *latched(drawn, 1))
+    steps = (cpu_step(drawn["cpu_us"]), *latched(drawn, 0), reported_step(drawn["flush_us"]), *latched(drawn, 1))
     return one_class(*steps), drawn
 
 
@@ -139,7 +145,7 @@ def _waits_beside_counter(rng: np.random.Generator, _: Scale) -> Classes:
         "share": rng.uniform(0.3, 0.8),
     } | draw_latch(rng)
     half = drawn["cpu_us"] / 2
-    waiting = (cpu_step(half), silent_step(drawn["silent_us"]), cpu_step(half), told_step(drawn["told_us"]))
+    waiting = (cpu_step(half), silent_step(drawn["silent_us"]), cpu_step(half), reported_step(drawn["told_us"]))
     classes = (
         RequestClass("waiting", waiting, share=drawn["share"], weight=2.0),
         RequestClass("counting", (cpu_step(150), *latched(drawn)), share=1.0 - drawn["share"]),
@@ -157,7 +163,7 @@ def _four_tenants(rng: np.random.Generator, _: Scale) -> Classes:
     programs = {
         "compute": (cpu_step(drawn["cpu_us"]),),
         "silent": (cpu_step(150), silent_step(drawn["silent_us"])),
-        "told": (cpu_step(150), told_step(drawn["told_us"])),
+        "told": (cpu_step(150), reported_step(drawn["told_us"])),
         "locking": (cpu_step(100), *latched(drawn)),
     }
     shares = rng.dirichlet(np.full(len(programs), 4.0))
@@ -177,7 +183,7 @@ def _baskets(rng: np.random.Generator, population: Scale) -> Classes:
     } | draw_latch(rng)
     think_ms = population.think_ms(drawn["cpu_us"] + drawn["hold_us"], drawn["utilisation"])
     row = latched(drawn, spread=int(drawn["rows"]))
-    steps = _transaction(cpu_step(drawn["cpu_us"]), *row, told_step(drawn["flush_us"]))
+    steps = _transaction(cpu_step(drawn["cpu_us"]), *row, reported_step(drawn["flush_us"]))
     target_ms = 5 * drawn["flush_us"] / 1000 + 20
     return one_class(*steps, think_ms=think_ms, target_ms=target_ms), drawn
 

@@ -17,8 +17,8 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.waiting import Waiting
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.looks.disturbances import disturbances_of, other_programs
-from poolpilot.models.looks.used_up_quota import asks_for_more, used_up_quota
+from poolpilot.models.observations.disturbances import disturbances_of, other_programs
+from poolpilot.models.observations.used_up_quota import asks_for_more, used_up_quota
 
 LEAST_GAIN = 0.05
 """Gain in ln goodput below which nothing is worth a change: what is bounded by less is left alone."""

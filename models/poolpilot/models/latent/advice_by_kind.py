@@ -10,7 +10,7 @@ from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import MODEL_FOR
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.latent.shipped import one_look
+from poolpilot.models.latent.shipped import one_observation
 
 
 class AdviceByKind:
@@ -34,7 +34,7 @@ class AdviceByKind:
         self._curves = LatentAdvisor(curves, settings)
         of_kind = {artefact.card.kind: artefact for artefact in networks}
         self._looks = {
-            server: one_look(server, of_kind[kind], curves, settings, any_machine if kind == "native" else None)
+            server: one_observation(server, of_kind[kind], curves, settings, any_machine if kind == "native" else None)
             for server, kind in MODEL_FOR.items()
             if kind in of_kind
         }

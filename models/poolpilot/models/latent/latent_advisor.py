@@ -21,8 +21,8 @@ from poolpilot.models.latent.latent_bandit import MODEL_ERROR
 from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prior_by_distance, squared_distances
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import may_be_named
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.floor_limits import may_be_named
 
 
 class LatentAdvisorSettings(BaseModel):

@@ -23,8 +23,8 @@ from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.floor_limits import may_be_named
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.floor_limits import may_be_named
+from poolpilot.models.observations.wait_rules import WaitRules
 
 MODEL_ERROR = 0.25
 """Standard deviation of J between a workload and the curve most like it, by default."""

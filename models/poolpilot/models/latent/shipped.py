@@ -17,17 +17,17 @@ from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, loa
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import holds_learned_model, load_learned_model
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.models.predictor import ScorePredictor
 
 NETWORK = Path("network")
 """Stands for the shipped network in the place of a model's folder."""
 
 
-def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook | ScorePredictor:
+def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneObservation | ScorePredictor:
     """What answers after one look, to somebody who may not measure what follows.
 
     Args:
@@ -42,11 +42,13 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook |
     if model is not None and holds_learned_model(model):
         learned = load_learned_model(model)
         if learned.network is not None and learned.network.card.kind == kind:
-            return one_look(server_kind, learned.network, learned.curves)
-        return one_look(server_kind, load_for(server_kind), learned.curves, any_machine=_any_machine(server_kind))
+            return one_observation(server_kind, learned.network, learned.curves)
+        return one_observation(
+            server_kind, load_for(server_kind), learned.curves, any_machine=_any_machine(server_kind)
+        )
     folder = _network(server_kind, model)
     if folder is None:
-        return one_look(server_kind, load_for(server_kind), load_curves(), any_machine=_any_machine(server_kind))
+        return one_observation(server_kind, load_for(server_kind), load_curves(), any_machine=_any_machine(server_kind))
     return ScorePredictor(load_for(server_kind, folder))
 
 
@@ -76,9 +78,9 @@ def bandit_for(server_kind: ServerKind, model: Path | None = None, rules: WaitRu
     return ScorePredictor.for_trials(load_for(server_kind, folder))
 
 
-def trials_beside(advisor: OneLook | ScorePredictor) -> Predictor:
+def trials_beside(advisor: OneObservation | ScorePredictor) -> Predictor:
     """What names trials by the same model as what answers after one look; as `bandit_for` of its folder."""
-    if isinstance(advisor, OneLook):
+    if isinstance(advisor, OneObservation):
         return LatentBandit(advisor.advisor.curves)
     return ScorePredictor.for_trials(advisor.artefact)
 
@@ -99,16 +101,16 @@ def curves_beside(predictor: Predictor) -> ResponseCurves:
     Raises:
         ArtefactError: The file of the curves cannot be read, or holds none.
     """
-    return predictor.advisor.curves if isinstance(predictor, OneLook) else load_curves()
+    return predictor.advisor.curves if isinstance(predictor, OneObservation) else load_curves()
 
 
-def one_look(
+def one_observation(
     server_kind: ServerKind,
     network: Artefact,
     curves: ResponseCurves,
     settings: LatentAdvisorSettings | None = None,
     any_machine: Artefact | None = None,
-) -> OneLook:
+) -> OneObservation:
     """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do.
 
     Args:
@@ -121,4 +123,4 @@ def one_look(
     """
     other = None if any_machine is None else ScorePredictor(any_machine)
     rules = WaitRules() if server_kind == "mariadb" else None
-    return OneLook(ScorePredictor(network), LatentAdvisor(curves, settings), rules, other)
+    return OneObservation(ScorePredictor(network), LatentAdvisor(curves, settings), rules, other)

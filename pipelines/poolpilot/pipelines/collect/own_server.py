@@ -15,9 +15,9 @@ from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, observe, sweep
 from poolpilot.env.output import introduce
 from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples, longest_sweep_s
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import restoring
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -116,7 +116,7 @@ class OwnServer:
             if wanted <= done:
                 return 0
             _check_load(target)
-            with restoring(target.way_back, "learn", console):
+            with restoring(target.restoration, "learn", console):
                 for number in range(done, wanted):
                     self._keep(target, _measured(target, tuples, seed + number, console))
         return wanted - done

@@ -16,8 +16,8 @@ from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor
-from poolpilot.pipelines.demo.comparison import MOST_ROUNDS, T_BY_ROUNDS, Comparison
 from poolpilot.pipelines.demo.deadline import Deadline
+from poolpilot.pipelines.demo.demo_comparison import MOST_ROUNDS, T_BY_ROUNDS, DemoComparison
 from poolpilot.pipelines.demo.demo_schedule import SWEEP_SHARE, DemoSchedule
 from poolpilot.pipelines.evaluate.stage import Stage
 
@@ -72,7 +72,7 @@ class DemoRun:
     predictions: tuple[Prediction, ...]
     warm: TuningTrace
     cold: TuningTrace
-    compared: Comparison
+    compared: DemoComparison
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class WorkloadDemo:
             objective=self._objective,
         )
 
-    def _compare(self, server: PoolServer, tuples: Sequence[PoolTuple]) -> Comparison:
+    def _compare(self, server: PoolServer, tuples: Sequence[PoolTuple]) -> DemoComparison:
         """Measures the configurations in turns, in random order, until they are told apart or time is up."""
         self.watcher.phase(self.stage.name, "comparison")
         rng = self._rng(1)
@@ -182,13 +182,13 @@ class WorkloadDemo:
                 windows[one.core] = one.window
                 self.watcher.measured(one)
             rounds.append({each.core: windows[each.core] for each in tuples})
-        return Comparison(self._objective, tuple(rounds))
+        return DemoComparison(self._objective, tuple(rounds))
 
     def _wants_more(self, rounds: Sequence[dict[Core, Window]]) -> bool:
         """Whether another round is worth its time."""
         if len(rounds) < WANTED_ROUNDS:
             return True
-        compared = Comparison(self._objective, tuple(rounds))
+        compared = DemoComparison(self._objective, tuple(rounds))
         unclear = (not compared.told_apart(core) and compared.error(core) > WANTED_ERROR for core in compared.cores)
         return len(rounds) < MOST_ROUNDS and any(unclear)
 

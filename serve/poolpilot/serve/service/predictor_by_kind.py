@@ -11,7 +11,7 @@ from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, load_champion, model_for
 from poolpilot.models.latent.learned_folder import holds_learned_model
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped import advisor_for, trials_beside
 from poolpilot.models.predictor import ScorePredictor
 
@@ -57,12 +57,12 @@ class PredictorByKind:
         return self.predictors[model_for(windows[-1].server_kind)].predict(windows, limits, objective)
 
 
-def _advisors(model: Path | None) -> Mapping[ModelKind, OneLook | ScorePredictor]:
+def _advisors(model: Path | None) -> Mapping[ModelKind, OneObservation | ScorePredictor]:
     """What answers after one look, by kind; see `PredictorByKind.load`."""
     if model is not None and holds_learned_model(model):
         learned = model.resolve()  # one model for all kinds, should a link be moved meanwhile
         return {kind: advisor_for(kind, learned) for kind in CHAMPIONS}
-    named: dict[ModelKind, OneLook | ScorePredictor] = {}
+    named: dict[ModelKind, OneObservation | ScorePredictor] = {}
     if model is not None:
         artefact = load_champion(model)
         named[artefact.card.kind] = ScorePredictor(artefact)

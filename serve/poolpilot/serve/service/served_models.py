@@ -9,7 +9,7 @@ from poolpilot.errors import in_words
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
@@ -118,7 +118,7 @@ def _by_kind(predictor: Predictor) -> Mapping[str, Predictor]:
 
 def _networks(predictor: Predictor) -> dict[str, Artefact]:
     """The networks of a predictor by what they are to it."""
-    if isinstance(predictor, OneLook):
+    if isinstance(predictor, OneObservation):
         other = {} if predictor.any_machine is None else {"network_any_machine": predictor.any_machine.artefact}
         return {"network": predictor.artefact, **other}
     return {"network": predictor.artefact} if isinstance(predictor, ScorePredictor) else {}
@@ -126,4 +126,4 @@ def _networks(predictor: Predictor) -> dict[str, Artefact]:
 
 def _digests(predictor: Predictor) -> dict[str, str]:
     networks = {part: artefact.digest for part, artefact in _networks(predictor).items()}
-    return networks | ({"curves": predictor.advisor.curves.digest} if isinstance(predictor, OneLook) else {})
+    return networks | ({"curves": predictor.advisor.curves.digest} if isinstance(predictor, OneObservation) else {})

@@ -228,10 +228,10 @@ class TunerLoop:
         """Notes what is the beginning from now on; one that is not in force yet comes back next, or should we die."""
         verified = self.decision.verified
         if self._has_come_to_rest(before, look):
-            self.target.way_back.commit(verified)
+            self.target.restoration.commit(verified)
             self._is_owed = False
         elif before.verified != verified:
-            self.target.way_back.return_to(verified)
+            self.target.restoration.return_to(verified)
             self._is_owed = True
         else:
             return
@@ -272,7 +272,7 @@ class TunerLoop:
         try:
             was_lost = self._lost_s is not None
             if was_lost:
-                self._restarted = self.target.way_back.reach_again() or self._restarted
+                self._restarted = self.target.restoration.reach_again() or self._restarted
                 self._lost_s = None
             look = self._reached(self._restarted, was_lost=was_lost)
             self._restarted = False

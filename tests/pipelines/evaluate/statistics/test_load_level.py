@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
-from poolpilot.env.workloads.ingredients import cpu_step, silent_step, told_step
+from poolpilot.env.workloads.ingredients import cpu_step, reported_step, silent_step
 from poolpilot.env.workloads.light_load import LightLoad, Shape
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 from poolpilot.pipelines.evaluate.statistics.load_level import load_level
 
-CPU, TOLD = (cpu_step(1000.0),), (cpu_step(300.0), told_step(4000.0))
+CPU, TOLD = (cpu_step(1000.0),), (cpu_step(300.0), reported_step(4000.0))
 
 
 def scenario(steps: tuple[Step, ...], cpus: int, connections: int = 64) -> Scenario:

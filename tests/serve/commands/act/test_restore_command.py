@@ -10,7 +10,7 @@ from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 
@@ -26,10 +26,10 @@ def server(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 @pytest.fixture
 def left_over(server: MariadbServer) -> PoolTuple:
     """A tuple that a killed sweep has left in force."""
-    way_back = MariadbWayBack(server)
-    tried = way_back.begin("sweep", lambda _sentence: None).with_core((32, 5, 70))
+    restoration = MariadbRestoration(server)
+    tried = restoration.begin("sweep", lambda _sentence: None).with_core((32, 5, 70))
     server.apply(tried)
-    way_back.close()
+    restoration.close()
     return tried
 
 
@@ -69,5 +69,5 @@ def test_forgotten_it_is_the_beginning(
     result = invoke("restore", f"F={lab.defaults_file}", "--forget")
     assert (result.code, result.err) == (0, "")
     assert f"the beginning from now on: {left_over}" in result.out
-    assert MariadbWayBack(server).warnings() == ()
+    assert MariadbRestoration(server).warnings() == ()
     assert server.tuple_in_force() == left_over

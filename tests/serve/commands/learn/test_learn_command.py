@@ -9,7 +9,7 @@ import pytest
 from tests.pipelines.production.conftest import curves_named, files_of, planted
 
 from poolpilot.models.body import Request
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.learn import learn as learn_module
@@ -88,7 +88,7 @@ def served(models: ServedModels) -> set[str]:
     """Digests of the curves that answer."""
     assert isinstance(models.predictor, PredictorByKind)
     looks = models.predictor.predictors.values()
-    return {look.advisor.curves.digest for look in looks if isinstance(look, OneLook)}
+    return {look.advisor.curves.digest for look in looks if isinstance(look, OneObservation)}
 
 
 def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, tmp_path: Path) -> None:

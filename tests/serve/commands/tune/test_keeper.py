@@ -15,7 +15,7 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.tuner_lock import LOCK
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.serve.commands.tune import keeper
 from poolpilot.serve.commands.tune.keeper import keep_watch, stranger_in_the_way, taken_back
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -91,8 +91,8 @@ def written(file: Path, lab: Lab, password: str) -> None:
 
 def leave_behind(server: MariadbServer) -> object:
     """Ends as a killed tuner does; what was in force at first."""
-    way_back = MariadbWayBack(server)
-    first = way_back.begin("tune", lambda _: None)
+    restoration = MariadbRestoration(server)
+    first = restoration.begin("tune", lambda _: None)
     server.apply(first.with_core((16, 9, 40)))
-    way_back.close()
+    restoration.close()
     return first

@@ -35,19 +35,19 @@ class Crowding:
         most_threads: thread_pool_max_threads.
         threads: Threads that it has.
         queued: Requests that wait for one.
-        standing_groups: Groups with a queue, or without a listener, of which no thread runs or stands by: all wait
+        stuck_groups: Groups with a queue, or without a listener, of which no thread runs or stands by: all wait
             inside their statements.
     """
 
     most_threads: int
     threads: int
     queued: int
-    standing_groups: int
+    stuck_groups: int
 
     @property
     def is_stuck(self) -> bool:
         """Whether requests queue behind threads that all wait, and there may be no more threads."""
-        return self.standing_groups > 0 and self.threads >= self.most_threads
+        return self.stuck_groups > 0 and self.threads >= self.most_threads
 
 
 FLIP_TOLD_S = 10.0
@@ -100,7 +100,7 @@ def stuck(crowding: Crowding) -> Iterator[Hindrance]:
     if crowding.is_stuck:
         yield Hindrance(
             f"the pool is stuck: {crowding.queued} requests queue, it has all {crowding.threads} threads that "
-            f"thread_pool_max_threads = {crowding.most_threads} allows, and those of {crowding.standing_groups} groups "
+            f"thread_pool_max_threads = {crowding.most_threads} allows, and those of {crowding.stuck_groups} groups "
             "wait inside their statements",
             HindranceKind.STUCK,
         )

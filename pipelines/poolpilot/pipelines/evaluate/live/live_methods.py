@@ -32,7 +32,7 @@ from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
 from poolpilot.pipelines.store.recorded_curves import recorded_curves

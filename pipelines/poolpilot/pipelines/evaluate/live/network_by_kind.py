@@ -10,7 +10,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import MODEL_FOR
-from poolpilot.models.latent.one_look import network_for
+from poolpilot.models.latent.one_observation import network_for
 from poolpilot.models.predictor import ScorePredictor
 
 

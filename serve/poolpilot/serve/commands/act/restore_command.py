@@ -7,8 +7,8 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.output import introduce, terminal
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.serve.commands.options.mariadb_options import StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -47,17 +47,17 @@ def restore(settings: RestoreSettings, _: Path | None = None) -> None:
     """
     console = terminal()
     with connect(settings.dsn, settings.defaults_file, settings.procedure) as server:
-        way_back = MariadbWayBack(server)
-        known = filter(None, [way_back.another_server()])
+        restoration = MariadbRestoration(server)
+        known = filter(None, [restoration.another_server()])
         introduce(server.reached, (*server.control.warnings, *known), console)
         try:
             if settings.forget:
-                sentence = way_back.forget()
+                sentence = restoration.forget()
             elif settings.execute:
-                sentence = way_back.resume()
+                sentence = restoration.resume()
             else:
-                sentence = " ".join(way_back.warnings())
+                sentence = " ".join(restoration.warnings())
         finally:
-            way_back.close()
+            restoration.close()
         nothing = f"Nothing is left to bring back. In force now: {server.tuple_in_force()}."
         console.print(sentence or nothing, soft_wrap=True)

@@ -18,9 +18,9 @@ from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.reasons import percent
 from poolpilot.models.body import REQUEST, outcome_body
@@ -78,7 +78,7 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
             would = grid_tuples(target.server, target.server.tuple_in_force())
             console.print(dry_run(would, settings.racing), soft_wrap=True)
             return
-        with restoring(target.way_back, "sweep", console) as first:
+        with restoring(target.restoration, "sweep", console) as first:
             measured: list[Measured] = []
             finished = False
             try:

@@ -15,7 +15,7 @@ from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, ServerError, SettingError
 from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.latent.shipped import bandit_for
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run

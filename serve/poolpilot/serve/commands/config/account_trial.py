@@ -17,7 +17,7 @@ from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import check_scheduler
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE, Journal, journal_folder
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.errors import JournalError, LostServerError, PoolPilotError, ServerError
 from poolpilot.serve.commands.config.held_rights import HeldRights
 from poolpilot.serve.commands.config.writable_folder import can_be_written
@@ -145,7 +145,7 @@ def _sets(settings: TuneSettings, rights: HeldRights, server: MariadbServer) -> 
             remedy = f"grant EXECUTE on it: {GRANTS}"
             return AccountTrial("setting", f"may not call {settings.procedure}", False, applies, remedy)
         try:
-            MariadbWayBack(server).prove(server.tuple_in_force())
+            MariadbRestoration(server).prove(server.tuple_in_force())
         except LostServerError:
             raise
         except ServerError as error:
@@ -188,7 +188,7 @@ def _alone(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
     except JournalError as error:
         yield AccountTrial("left over", str(error), False, settings.mode is Mode.APPLY)
         return
-    left = MariadbWayBack(server).warnings() if holder is None else ()
+    left = MariadbRestoration(server).warnings() if holder is None else ()
     yield AccountTrial("left over", "; ".join(left) or "nothing", not left)
 
 

@@ -15,7 +15,7 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
-    from poolpilot.pipelines.store.look.record_summary import FamilySummary, StoreSummary
+    from poolpilot.pipelines.store.inspection.record_summary import FamilySummary, StoreSummary
 
 SHOW_HELP = (
     "Show what is in record stores, family by family: workloads, how much of the grid was measured and how well; "
@@ -38,7 +38,7 @@ class RecordsShowSettings(ProgramSettings):
 
 def build_show() -> Callable[..., None]:
     """The command `poolpilot records show`."""
-    import poolpilot.pipelines.store.look.record_summary  # noqa: F401  # the extra is missed before anything is asked for
+    import poolpilot.pipelines.store.inspection.record_summary  # noqa: F401  # the extra is missed before anything is asked for
 
     return as_command(RecordsShowSettings, show, SHOW_HELP, argument="folders")
 
@@ -50,7 +50,7 @@ def show(settings: RecordsShowSettings, json_path: Path | None) -> None:
         SettingError: The file to write is wrong.
         StoreError: A store holds nothing, or cannot be read.
     """
-    from poolpilot.pipelines.store.look.record_summary import StoreSummary
+    from poolpilot.pipelines.store.inspection.record_summary import StoreSummary
 
     console = terminal()
     found = [StoreSummary.of(folder) for folder in dict.fromkeys(settings.folders)]

@@ -15,7 +15,7 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
-    from poolpilot.pipelines.store.look.record_query import QueryAnswer
+    from poolpilot.pipelines.store.inspection.record_query import QueryAnswer
 
 SQL_HELP = (
     "Ask a record store in SQL (DuckDB's): one SELECT over the views records, workloads, features and outcomes; "
@@ -38,7 +38,7 @@ class RecordsSqlSettings(ProgramSettings):
 
 def build_sql() -> Callable[..., None]:
     """The command `poolpilot records sql`."""
-    import poolpilot.pipelines.store.look.record_query  # noqa: F401  # the extra is missed before anything is asked for
+    import poolpilot.pipelines.store.inspection.record_query  # noqa: F401  # the extra is missed before anything is asked for
 
     return as_command(RecordsSqlSettings, sql, SQL_HELP, argument=("folder", "query"))
 
@@ -50,7 +50,7 @@ def sql(settings: RecordsSqlSettings, json_path: Path | None) -> None:
         SettingError: The file to write is wrong.
         StoreError: The store holds nothing or cannot be read, or the query is refused.
     """
-    from poolpilot.pipelines.store.look.record_query import ask
+    from poolpilot.pipelines.store.inspection.record_query import ask
 
     console = terminal()
     answer = ask(settings.folder, settings.query, settings.limit)

@@ -15,8 +15,8 @@ from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advice.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.body import REQUEST, as_body
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.used_up_quota import is_quota_used_up, throttled_share
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.used_up_quota import is_quota_used_up, throttled_share
 from poolpilot.models.workload_repository import WorkloadRepository
 from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines

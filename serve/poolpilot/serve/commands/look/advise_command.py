@@ -14,13 +14,13 @@ from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
 from poolpilot.env.output import introduce, terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.journal import journal_folder
-from poolpilot.env.tuning.kept_looks import KeptLooks
+from poolpilot.env.tuning.kept_observations import KeptObservations
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
-from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
@@ -91,7 +91,7 @@ def in_a_shell(settings: AdviseSettings) -> str:
     return shlex.join([settings.dsn, *chain.from_iterable(named)])
 
 
-def look(server: MariadbServer, settings: AdviseSettings, advisor: OneLook | ScorePredictor) -> Advice:
+def look(server: MariadbServer, settings: AdviseSettings, advisor: OneObservation | ScorePredictor) -> Advice:
     """Watches a server under the tuple in force and asks what it should be.
 
     Args:
@@ -107,7 +107,7 @@ def look(server: MariadbServer, settings: AdviseSettings, advisor: OneLook | Sco
     if window.throughput_per_s <= 0.0:
         raise _without_workload(server, window, settings)
     objective = Objective(min_rows_share=settings.min_rows_share)
-    looks = KeptLooks(journal_folder(), server.reached.identity)
+    looks = KeptObservations(journal_folder(), server.reached.identity)
     windows = looks.on_the_way_to(window)
     prediction = advisor.predict(windows, server.knobs, objective)
     if (error := looks.keep(windows, prediction.pool_tuple)) is not None:

@@ -9,7 +9,7 @@ from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.shipped import bandit_for
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.demo.deadline import Deadline
 from poolpilot.pipelines.demo.demo_picture import draw_picture
 from poolpilot.pipelines.demo.demo_report import foreign_story, report_of, story_of, workload_table

@@ -15,9 +15,9 @@ from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advice.reasons import percentage
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import may_be_named, near_first
-from poolpilot.models.looks.used_up_quota import is_quota_used_up
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.floor_limits import may_be_named, near_first
+from poolpilot.models.observations.used_up_quota import is_quota_used_up
 
 NEUTRAL = (16, 3, 10)
 NEAR = (4, 3, 10)

@@ -9,8 +9,8 @@ from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.mariadb.tuner_lock import LOCK, holder_of, sees_itself, stranger_of
 from poolpilot.env.output import introduce
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.errors import JournalError, LostServerError, ServerError, SettingError
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
@@ -109,13 +109,13 @@ def taken_back(server: MariadbServer) -> str:
     """
     if holder_of(server.session) is not None:
         return ""
-    way_back = MariadbWayBack(server)
-    if not way_back.warnings():
+    restoration = MariadbRestoration(server)
+    if not restoration.warnings():
         return ""
     try:
-        return way_back.resume()
+        return restoration.resume()
     finally:
-        way_back.close()
+        restoration.close()
 
 
 def stranger_in_the_way(server: MariadbServer) -> int | None:
@@ -130,5 +130,5 @@ def stranger_in_the_way(server: MariadbServer) -> int | None:
     if stranger is None or not sees_itself(server.session):
         return None
     with suppress(JournalError):
-        return None if MariadbWayBack(server).left() is None else stranger
+        return None if MariadbRestoration(server).left() is None else stranger
     return None

@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 
 from poolpilot.env.output import introduce, terminal, warn, write_json
+from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
@@ -76,10 +76,10 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     if settings.keeper:
         return keep_watch(settings, console)
     settings.check_named()
-    with settings.opened() as target, ExitStack() as way_back:
+    with settings.opened() as target, ExitStack() as restoration:
         introduce(target.reached, target.warnings, console)
         # What a tuner that was killed has left comes back before anything that this one may lack ends it.
-        way_back.enter_context(_way_back(settings, target, console))
+        restoration.enter_context(_way_back(settings, target, console))
         check_proposed(settings, target.server)
         warn(blind_spots(target.server), console)
         rules = rules_for(settings, target.server)
@@ -92,7 +92,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
             _page(settings, folder, console),
             told_of_tries(settings, target, console) as on_tried,
             followed_model(settings, console) as predictor,
-            way_back.pop_all(),  # at the end it is gone first, whatever the others still have to tell
+            restoration.pop_all(),  # at the end it is gone first, whatever the others still have to tell
         ):
             loop = TunerLoop(
                 target,
@@ -122,7 +122,7 @@ def _run(
     finally:
         if settings.at_end == "first" and settings.mode is Mode.APPLY:
             # Of a person who has set the pool since, or of a restart, it is what they have left.
-            target.way_back.return_to(loop.memory.home)
+            target.restoration.return_to(loop.memory.home)
         came_of_it = summary(first, loop.memory, screen, found_by_person=loop.found_by_person)
         console.print(summary_table(came_of_it))
         write_json(json_path, {**target.origin, **came_of_it})
@@ -149,5 +149,5 @@ def _way_back(settings: TuneSettings, target: Target, console: Console) -> Itera
     if settings.mode is not Mode.APPLY:
         yield
         return
-    with restoring(target.way_back, "tune", console):
+    with restoring(target.restoration, "tune", console):
         yield

@@ -6,8 +6,8 @@ from typing import TypeVar
 from rich.console import Console
 
 from poolpilot.env.output import introduce
+from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.tuning_options import TuningOptions
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
 
@@ -55,7 +55,7 @@ def run_on(
     keep: bool = False,
 ) -> None:
     """Runs on an open server, and brings the first tuple back unless what was reached is to stay; see `conduct`."""
-    with restoring(target.way_back, command, console, keep=keep):
+    with restoring(target.restoration, command, console, keep=keep):
         run = open_run(target)
         try:
             run.run()

@@ -9,7 +9,7 @@ from datetime import datetime
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.reasons import at_most_in_words
-from poolpilot.models.looks.used_up_quota import asks_for_more
+from poolpilot.models.observations.used_up_quota import asks_for_more
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.guard.hours import Hours

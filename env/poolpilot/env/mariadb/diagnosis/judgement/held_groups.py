@@ -40,7 +40,7 @@ def used_up(facts: Facts) -> bool | None:
     return facts.server_share >= USED_UP or (facts.idle_cpus is not None and facts.idle_cpus <= ALL_BUSY)
 
 
-def standing_groups(facts: Facts) -> tuple[ThreadGroup, ...]:
+def stuck_groups(facts: Facts) -> tuple[ThreadGroup, ...]:
     """Groups that took nothing up between the looks though they lacked a thread, and that cannot get another.
 
     A group that has threads left, or only waits for a tick of the pool's timer to get one, does not stand; neither

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Finding, FindingKind, Severity
 from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S
-from poolpilot.env.mariadb.diagnosis.judgement.held_groups import standing_groups
+from poolpilot.env.mariadb.diagnosis.judgement.held_groups import stuck_groups
 from poolpilot.env.mariadb.diagnosis.judgement.lock_holds import LockHold, LockKind
 from poolpilot.env.mariadb.diagnosis.judgement.stuck_finding import enough_threads
 from poolpilot.env.mariadb.diagnosis.judgement.suspects import Likelihood
@@ -119,7 +119,7 @@ def _what_it_waits_for(facts: Facts, hold: LockHold) -> Iterator[str]:
 
 def is_cut_off(facts: Facts, number: int) -> bool:
     """Whether the group of a session stands and gets no more threads; a session's number tells its group."""
-    return facts.is_exhausted and any(one.number == number % facts.limits.size for one in standing_groups(facts))
+    return facts.is_exhausted and any(one.number == number % facts.limits.size for one in stuck_groups(facts))
 
 
 def _evidence(facts: Facts, hold: LockHold) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Finding, Severity
-from poolpilot.env.mariadb.diagnosis.judgement.held_groups import standing_groups, used_up
+from poolpilot.env.mariadb.diagnosis.judgement.held_groups import stuck_groups, used_up
 from poolpilot.env.mariadb.diagnosis.judgement.stuck_finding import enough_threads, stuck
 from poolpilot.env.mariadb.diagnosis.judgement.timer_finding import timer_finding
 from poolpilot.env.mariadb.host.quota_periods import cpus_in_words
@@ -21,7 +21,7 @@ FEW_GROUPS = 0.5
 
 def pool_finding(facts: Facts) -> Finding:
     """What the pool is: stuck, waiting for its timer, saturated or fine; or that nothing was seen to be served."""
-    if standing := standing_groups(facts):
+    if standing := stuck_groups(facts):
         return stuck(facts, standing)
     if waits := timer_finding(facts):
         return waits

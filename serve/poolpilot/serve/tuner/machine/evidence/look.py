@@ -16,7 +16,7 @@ from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.gain_bound import GainBound, most_towards
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.ratios import ratios_of
-from poolpilot.models.looks.used_up_quota import throttled_share
+from poolpilot.models.observations.used_up_quota import throttled_share
 
 TAIL = 0.95
 """Quantile of a class's latency that must not rise."""

@@ -16,8 +16,8 @@ from poolpilot.env.mariadb.host.quota_periods import USED_UP
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.wait_rules import STEP_GAIN, STEP_LOSS, STEP_WORKLOADS, Ruled, WaitRules
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.wait_rules import STEP_GAIN, STEP_LOSS, STEP_WORKLOADS, Ruled, WaitRules
 from poolpilot.pipelines.store.dataset import read_dataset
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"

@@ -17,10 +17,10 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.models.predictor import Estimate, Preference, ScorePredictor
 
 
@@ -69,7 +69,7 @@ def window() -> tuple[Window, KnobSpace]:
 )
 def test_who_answers(curves: ResponseCurves, window: tuple[Window, KnobSpace], told: Told, answers: str) -> None:
     seen, limits = window
-    look = OneLook(cast("ScorePredictor", told), LatentAdvisor(curves))
+    look = OneObservation(cast("ScorePredictor", told), LatentAdvisor(curves))
     prediction = look.predict([seen], limits, Objective())
     assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
     assert len(told.asked) == 1
@@ -96,7 +96,7 @@ def test_who_answers_on_a_machine_of_such_a_kind_and_size(
     seen = replace(window[0], server_kind=server_kind)
     told, other = Told(32), Told(32, low=low, low_over_in_force=low, digest="any machine", cpus=(4, 8))
     networks = cast("ScorePredictor", told), cast("ScorePredictor", other)
-    look = OneLook(networks[0], LatentAdvisor(curves), any_machine=networks[1])
+    look = OneObservation(networks[0], LatentAdvisor(curves), any_machine=networks[1])
     limits = KnobSpace.stock(cpus) if cpus else KnobSpace.of_ranges(None, KnobSpace.stock(2).ranges)
     prediction = look.predict([seen], limits, Objective())
     assert prediction.model_digest == (curves.digest if answers == "curves" else answers)
@@ -109,7 +109,7 @@ def test_after_several_windows_a_change_is_held_beside_what_is_in_force(
 ) -> None:
     seen, limits = window
     told = Told(32, low=0.2, low_over_in_force=low)
-    look = OneLook(cast("ScorePredictor", told), LatentAdvisor(curves))
+    look = OneObservation(cast("ScorePredictor", told), LatentAdvisor(curves))
     prediction = look.predict([seen, replace(seen, pool_tuple=PoolTuple(8, 3, 500))], limits, Objective())
     assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
 
@@ -119,7 +119,7 @@ def test_what_is_to_stay_may_stay_whatever_its_interval(
 ) -> None:
     seen, limits = window
     told = Told(seen.pool_tuple.pool_size, low=-0.5)
-    look = OneLook(cast("ScorePredictor", told), LatentAdvisor(curves))
+    look = OneObservation(cast("ScorePredictor", told), LatentAdvisor(curves))
     assert look.predict([seen], limits, Objective()).verdict == "leave it"
 
 
@@ -133,7 +133,7 @@ def test_rules_answer_where_no_change_is_advised(
     hot = {"connections": 256.0, "utilisation": 0.7, "waits_row_lock_per_request": 0.2}
     seen, rules = window_of(1, PoolTuple(2, 3, 500), **hot), WaitRules()
     advisor = LatentAdvisor(curves, LatentAdvisorSettings(max_regret=0.0, min_gain=100.0))
-    prediction = OneLook(cast("ScorePredictor", told), advisor, rules).predict([seen], limits, Objective())
+    prediction = OneObservation(cast("ScorePredictor", told), advisor, rules).predict([seen], limits, Objective())
     assert prediction.verdict == "change"
     assert prediction.pool_tuple.pool_size == size
     assert prediction.model_digest == (rules.digest if answers == "rules" else "network")
@@ -155,7 +155,7 @@ def test_what_a_rule_advises_keeps_the_floors_too(
         indicators={"machine_idle_share": 0.95, ROWS_READ_PER_S: rows_per_s},
     )
     advisor = LatentAdvisor(curves, LatentAdvisorSettings(max_regret=0.0, min_gain=100.0))
-    look = OneLook(cast("ScorePredictor", Told(2)), advisor, WaitRules())
+    look = OneObservation(cast("ScorePredictor", Told(2)), advisor, WaitRules())
     prediction = look.predict([seen], limits, Objective())
     assert prediction.pool_tuple.core == named
     assert any("long ones are among them" in reason for reason in prediction.reasons) == (rows_per_s > 0.0)
@@ -168,7 +168,7 @@ def test_what_a_rule_advises_says_that_no_known_workload_ran_on_so_large_a_machi
     waiting["waits_row_lock_per_request"] = 0.0
     seen = window_of(1, PoolTuple(2, 3, 500), **waiting).without_classes()
     seen = replace(seen, indicators={"machine_idle_share": 0.9})
-    look = OneLook(cast("ScorePredictor", Told(2, abstained=True)), LatentAdvisor(curves), WaitRules())
+    look = OneObservation(cast("ScorePredictor", Told(2, abstained=True)), LatentAdvisor(curves), WaitRules())
     prediction = look.predict([seen], KnobSpace.stock(96), Objective())
     assert (prediction.verdict, prediction.expected_gain) == ("change", None)
     assert prediction.reasons[1] == "the known workloads ran on 1 to 2 processors, and this server has 96"
@@ -176,6 +176,6 @@ def test_what_a_rule_advises_says_that_no_known_workload_ran_on_so_large_a_machi
 
 def test_shipped_network_answers_for_the_workload_that_it_knows(window: tuple[Window, KnobSpace]) -> None:
     seen, limits = window
-    look = OneLook(ScorePredictor(load_champion()), LatentAdvisor(load_curves()))
+    look = OneObservation(ScorePredictor(load_champion()), LatentAdvisor(load_curves()))
     prediction = look.predict([seen], limits, Objective())
     assert (prediction.verdict, prediction.pool_tuple.pool_size > 8) == ("change", True)

@@ -23,7 +23,7 @@ MOST_ROUNDS = max(T_BY_ROUNDS)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DemoComparison:
     """What was measured.
 
     Attributes:

@@ -11,13 +11,13 @@ from poolpilot.models.advice.no_circle import without_circle
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import furthest_within_floors, near_first
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.floor_limits import furthest_within_floors, near_first
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.models.predictor import ScorePredictor
 
 
-class OneLook:
+class OneObservation:
     """Asks a network, and the known curves where it abstains or its change may lose.
 
     A network tells more from one window of a machine and a workload that it knows; but of its changes whose interval

@@ -20,7 +20,7 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.journal import Journal, Leftover, journal_folder, path_of
 from poolpilot.env.tuning.known_server import KnownServer
-from poolpilot.env.tuning.way_back import Say
+from poolpilot.env.tuning.restoration import Say
 from poolpilot.errors import JournalError, LostServerError, ServerError, TakenServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -36,7 +36,7 @@ OLD_CONNECTION_GONE_WITHIN_S = 2.0
 """The lock of a connection that is lost to us is free once the server has noticed it too."""
 
 
-class MariadbWayBack:
+class MariadbRestoration:
     """See the head of this file.
 
     Args:
@@ -102,7 +102,7 @@ class MariadbWayBack:
         return Journal.find(self._folder, ServerIdentity.read(self._server.session), self._server.knobs)
 
     def begin(self, command: str, say: Say) -> PoolTuple:
-        """See `WayBack.begin`.
+        """See `Restoration.begin`.
 
         Raises:
             ServerError: Another tuner is at work, the procedure would not bring back what is in force, or the lease
@@ -188,7 +188,7 @@ class MariadbWayBack:
         return f"{path} is removed. In force now, and the beginning from now on: {self._server.tuple_in_force()}."
 
     def commit(self, pool_tuple: PoolTuple) -> None:
-        """See `WayBack.commit`."""
+        """See `Restoration.commit`."""
         if self._journal is None:
             return
         self._journal.commit(pool_tuple)
@@ -197,7 +197,7 @@ class MariadbWayBack:
                 self._lease.commit(pool_tuple)
 
     def return_to(self, pool_tuple: PoolTuple) -> None:
-        """See `WayBack.return_to`."""
+        """See `Restoration.return_to`."""
         if self._journal is None:
             return
         self._journal.return_to(pool_tuple)
@@ -206,7 +206,7 @@ class MariadbWayBack:
                 self._lease.return_to(pool_tuple)
 
     def reach_again(self) -> bool:
-        """See `WayBack.reach_again`; that it was restarted is told once it is reached, however often that fails.
+        """See `Restoration.reach_again`; that it was restarted is told once it is reached, however often that fails.
 
         Who has not begun sets nothing: it takes no lock, and ends nobody's connection.
         """
@@ -249,7 +249,7 @@ class MariadbWayBack:
             return
 
     def bring_back(self, say: Say) -> str:
-        """See `WayBack.bring_back`."""
+        """See `Restoration.bring_back`."""
         if self._journal is None:
             return ""
         ends_s = time.monotonic() + self._reopen_within_s
@@ -266,14 +266,14 @@ class MariadbWayBack:
             raise ServerError(by_hand(self._journal, error)) from error
 
     def keep(self) -> str:
-        """See `WayBack.keep`."""
+        """See `Restoration.keep`."""
         if self._journal is not None:
             self._end_lease()
             self._journal.end()
         return f"In force now: {self._server.tuple_in_force()}."
 
     def close(self) -> None:
-        """See `WayBack.close`."""
+        """See `Restoration.close`."""
         self._server.announce = None
         with suppress(ServerError):
             unlock(self._server.session)

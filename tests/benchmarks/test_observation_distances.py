@@ -1,6 +1,6 @@
 """What a window is held against: earlier ones of its tuple, in the same try or while the tuner watched."""
 
-from look_distances import FIRST, IN_TRY, WATCHED, Distances, Seen, rows_of
+from observation_distances import FIRST, IN_TRY, WATCHED, Distances, Seen, rows_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 HOME, NEAR = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)

@@ -15,7 +15,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.floor_limits import furthest_within_floors, near_first, within_floors
+from poolpilot.models.observations.floor_limits import furthest_within_floors, near_first, within_floors
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 

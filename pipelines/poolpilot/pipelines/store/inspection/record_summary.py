@@ -14,7 +14,7 @@ from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import AGAIN_ROUND, Core
 from poolpilot.errors import PoolPilotError, StoreError
 from poolpilot.pipelines.store.dataset import limits_of, one_grid
-from poolpilot.pipelines.store.look.record_query import guarded_views
+from poolpilot.pipelines.store.inspection.record_query import guarded_views
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.store.store_contents import ALL_SPLITS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poolpilot.errors import StoreError
-from poolpilot.pipelines.store.look.record_query import ask
+from poolpilot.pipelines.store.inspection.record_query import ask
 from poolpilot.pipelines.store.records import StagingStore
 
 

@@ -8,7 +8,7 @@ import pytest
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.looks.used_up_quota import is_quota_used_up, used_up_quota
+from poolpilot.models.observations.used_up_quota import is_quota_used_up, used_up_quota
 
 
 def throttled(window_of: Callable[..., Window], indicators: dict[str, float], **features: float | None) -> Window:

@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.looks.used_up_quota import is_quota_used_up
+from poolpilot.models.observations.used_up_quota import is_quota_used_up
 
 MEASURED = "on two processors (4, 3, 10) over (2, 3, 500)"
 STEP_WORKLOADS, STEP_GAIN, STEP_LOSS = 11, 0.09, 0.03

@@ -15,7 +15,7 @@ Say = Callable[[str], None]
 """Shows a sentence to the user."""
 
 
-class WayBack(Protocol):
+class Restoration(Protocol):
     """How a server gets back to where it was."""
 
     def begin(self, command: str, say: Say) -> PoolTuple:
@@ -67,13 +67,13 @@ class WayBack(Protocol):
 
 
 @contextmanager
-def restoring(way_back: WayBack, command: str, console: Console, *, keep: bool = False) -> Iterator[PoolTuple]:
+def restoring(restoration: Restoration, command: str, console: Console, *, keep: bool = False) -> Iterator[PoolTuple]:
     """Gives the tuple at the beginning, and brings it back at the end: a good one, an error, or a signal.
 
     Ctrl-C, SIGTERM and SIGHUP end the block between two statements; while the tuple is brought back they wait.
 
     Args:
-        way_back: How the server gets back.
+        restoration: How the server gets back.
         command: Which command asks, such as "climb".
         console: Where it is said what is in force at the end.
         keep: Whether what is in force at a good end stays; after an error the first tuple returns all the same.
@@ -91,19 +91,19 @@ def restoring(way_back: WayBack, command: str, console: Console, *, keep: bool =
     try:
         with Interrupts(patient=False):
             try:
-                yield way_back.begin(command, say)
+                yield restoration.begin(command, say)
             except BaseException:
-                _return(way_back, say)
+                _return(restoration, say)
                 raise
             if not keep:
-                return _return(way_back, say)
+                return _return(restoration, say)
             with held():
-                say(way_back.keep())
+                say(restoration.keep())
     finally:
-        way_back.close()
+        restoration.close()
 
 
-def _return(way_back: WayBack, say: Say) -> None:
+def _return(restoration: Restoration, say: Say) -> None:
     """Goes the way back and says what is in force.
 
     Raises:
@@ -115,7 +115,7 @@ def _return(way_back: WayBack, say: Say) -> None:
     try:
         with held():
             try:
-                say(way_back.bring_back(say))
+                say(restoration.bring_back(say))
             except ServerError as error:
                 failure = error
     except KeyboardInterrupt:
@@ -137,24 +137,24 @@ class ApplyFirst:
         self._first: PoolTuple | None = None
 
     def begin(self, command: str, say: Say) -> PoolTuple:  # noqa: ARG002
-        """See `WayBack.begin`."""
+        """See `Restoration.begin`."""
         self._first = self._server.tuple_in_force()
         return self._first
 
     def commit(self, pool_tuple: PoolTuple) -> None:
-        """See `WayBack.commit`."""
+        """See `Restoration.commit`."""
         self._first = pool_tuple
 
     def return_to(self, pool_tuple: PoolTuple) -> None:
-        """See `WayBack.return_to`."""
+        """See `Restoration.return_to`."""
         self._first = pool_tuple
 
     def reach_again(self) -> bool:
-        """See `WayBack.reach_again`; what ended within this process cannot be reached again."""
+        """See `Restoration.reach_again`; what ended within this process cannot be reached again."""
         raise ServerError("a server in this process has ended: start it again")
 
     def bring_back(self, say: Say) -> str:  # noqa: ARG002
-        """See `WayBack.bring_back`."""
+        """See `Restoration.bring_back`."""
         if self._first is None:
             return ""
         try:
@@ -164,8 +164,8 @@ class ApplyFirst:
         return self.keep()
 
     def keep(self) -> str:
-        """See `WayBack.keep`."""
+        """See `Restoration.keep`."""
         return f"In force now: {self._server.tuple_in_force()}."
 
     def close(self) -> None:
-        """See `WayBack.close`."""
+        """See `Restoration.close`."""

@@ -23,7 +23,7 @@ SAME_LOAD = 1.25
 LARGEST_BYTES = 1 << 20
 
 
-class KeptLooks:
+class KeptObservations:
     """The looks at one server.
 
     Args:

@@ -14,11 +14,11 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning import mariadb_way_back
+from poolpilot.env.tuning import mariadb_restoration
 from poolpilot.env.tuning.journal import Journal, path_of
 from poolpilot.env.tuning.known_server import KnownServer
-from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack, by_hand
-from poolpilot.env.tuning.way_back import restoring
+from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration, by_hand
+from poolpilot.env.tuning.restoration import restoring
 from poolpilot.errors import JournalError, LostServerError, ServerError, TakenServerError, TupleChangedError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -52,16 +52,16 @@ def other_than(first: PoolTuple) -> PoolTuple:
 
 def leave_behind(server: MariadbServer, folder: Path) -> PoolTuple:
     """Ends as a killed program does: the tuple set, the journal there, the lock gone. Returns the first tuple."""
-    way_back = MariadbWayBack(server, folder)
-    first = way_back.begin("climb", lambda _sentence: None)
+    restoration = MariadbRestoration(server, folder)
+    first = restoration.begin("climb", lambda _sentence: None)
     server.apply(other_than(first))
-    way_back.close()
+    restoration.close()
     return first
 
 
-def tune(way_back: MariadbWayBack, server: MariadbServer, console: Console, then: Callable[[], object]) -> None:
+def tune(restoration: MariadbRestoration, server: MariadbServer, console: Console, then: Callable[[], object]) -> None:
     """Sets another tuple, and does something."""
-    with restoring(way_back, "climb", console) as first:
+    with restoring(restoration, "climb", console) as first:
         server.apply(other_than(first))
         then()
 
@@ -82,7 +82,7 @@ def test_first_tuple_returns_after_every_error(
 ) -> None:
     first = server.tuple_in_force()
     with pytest.raises(type(error)):
-        tune(MariadbWayBack(server, tmp_path), server, console, lambda: fail_with(error))
+        tune(MariadbRestoration(server, tmp_path), server, console, lambda: fail_with(error))
     assert server.tuple_in_force() == first
     assert said(console) == f"In force now: {first}.\n"
     assert not list(tmp_path.glob("*.jsonl"))
@@ -90,7 +90,7 @@ def test_first_tuple_returns_after_every_error(
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_good_end_restores_or_keeps(server: MariadbServer, tmp_path: Path, console: Console, keep: bool) -> None:
-    with restoring(MariadbWayBack(server, tmp_path), "climb", console, keep=keep) as first:
+    with restoring(MariadbRestoration(server, tmp_path), "climb", console, keep=keep) as first:
         server.apply(other_than(first))
     assert server.tuple_in_force() == (other_than(first) if keep else first)
     assert f"In force now: {server.tuple_in_force()}." in said(console)
@@ -107,7 +107,7 @@ def test_tuple_is_in_the_journal_before_it_is_in_force(server: MariadbServer, tm
             actuator.set(session, before, after)
 
     actuator, server.actuator = server.actuator, Watching()
-    with restoring(MariadbWayBack(server, tmp_path), "climb", console) as first:
+    with restoring(MariadbRestoration(server, tmp_path), "climb", console) as first:
         server.apply(other_than(first))
     (before, first_again), (journal, after), _back = seen
     assert (before, first_again) == (None, first), "what is in force is set once, to see that it can be"
@@ -118,15 +118,15 @@ def test_tuple_is_in_the_journal_before_it_is_in_force(server: MariadbServer, tm
 def test_second_tuner_is_refused_and_told_who_holds_the_server(
     server: MariadbServer, lab: Lab, tmp_path: Path, console: Console
 ) -> None:
-    with restoring(MariadbWayBack(server, tmp_path / "a"), "climb", console), opened(lab) as second:
-        other = MariadbWayBack(second, tmp_path / "b")
+    with restoring(MariadbRestoration(server, tmp_path / "a"), "climb", console), opened(lab) as second:
+        other = MariadbRestoration(second, tmp_path / "b")
         holder = f"connection {server.session.connection_id} of poolpilot from"
         assert holder in " ".join(other.warnings())
         with pytest.raises(ServerError, match=f"another tuner is at work on .*{holder}"):
             other.begin("sweep", lambda _sentence: None)
         other.close()
         assert not (tmp_path / "b").exists()
-    with opened(lab) as third, restoring(MariadbWayBack(third, tmp_path / "b"), "climb", console):
+    with opened(lab) as third, restoring(MariadbRestoration(third, tmp_path / "b"), "climb", console):
         pass
 
 
@@ -135,41 +135,41 @@ def test_lost_connection_is_opened_again_and_its_lock_taken_over(
 ) -> None:
     first = server.tuple_in_force()
     with pytest.raises(LostServerError):
-        tune(MariadbWayBack(server, tmp_path), server, console, lambda: lose_the_connection(server, lab))
+        tune(MariadbRestoration(server, tmp_path), server, console, lambda: lose_the_connection(server, lab))
     assert server.tuple_in_force() == first
     assert "is lost; it is being opened again" in said(console)
     with opened(lab) as next_one:
-        MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
+        MariadbRestoration(next_one, tmp_path).begin("climb", lambda _sentence: None)
 
 
 def test_who_has_lost_the_server_to_another_tuner_sets_nothing_back(
     server: MariadbServer, lab: Lab, tmp_path: Path
 ) -> None:
     """Before, the tuple of the other one was overwritten, over a connection without the lock."""
-    way_back = MariadbWayBack(server, tmp_path / "a", reopen_within_s=0.5)
-    first = way_back.begin("tune", lambda _sentence: None)
+    restoration = MariadbRestoration(server, tmp_path / "a", reopen_within_s=0.5)
+    first = restoration.begin("tune", lambda _sentence: None)
     theirs = other_than(first)
     server.apply(theirs)
     with pytest.raises(LostServerError):
         lose_the_connection(server, lab)
     with opened(lab) as second:
-        other = MariadbWayBack(second, tmp_path / "b")
+        other = MariadbRestoration(second, tmp_path / "b")
         other.begin("tune", lambda _sentence: None)
         with pytest.raises(ServerError, match="another tuner is at work"):
-            way_back.reach_again()
+            restoration.reach_again()
         with pytest.raises(TakenServerError, match="in force is its own by now: another tuner is at work") as told:
-            way_back.bring_back(lambda _sentence: None)
+            restoration.bring_back(lambda _sentence: None)
         assert "SET GLOBAL" not in str(told.value), "nobody is to set back by hand what is the other one's"
         assert second.tuple_in_force() == theirs
         other.close()
-    assert way_back.bring_back(lambda _sentence: None).endswith(f"In force now: {first}.")
+    assert restoration.bring_back(lambda _sentence: None).endswith(f"In force now: {first}.")
 
 
 def test_who_has_not_begun_reaches_a_lost_server_again_without_a_lock_or_a_journal(
     server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    way_back, first = MariadbWayBack(server, tmp_path), server.tuple_in_force()
-    way_back.commit(other_than(first))
+    restoration, first = MariadbRestoration(server, tmp_path), server.tuple_in_force()
+    restoration.commit(other_than(first))
     execute, sent = Session.execute, list[str]()
 
     def noted(session: Session, statement: str, values: Sequence[object] = ()) -> None:
@@ -181,56 +181,56 @@ def test_who_has_not_begun_reaches_a_lost_server_again_without_a_lock_or_a_journ
             lose_the_connection(server, lab)
         with monkeypatch.context() as watched:
             watched.setattr(Session, "execute", noted)
-            watched.setattr(mariadb_way_back, "lock", lambda *_: pytest.fail("a lock is taken"))
-            assert way_back.reach_again() is False
+            watched.setattr(mariadb_restoration, "lock", lambda *_: pytest.fail("a lock is taken"))
+            assert restoration.reach_again() is False
         assert server.tuple_in_force() == first
     assert sent
     assert not [statement for statement in sent if statement.startswith("KILL")]
-    assert way_back.bring_back(lambda _sentence: None) == ""
+    assert restoration.bring_back(lambda _sentence: None) == ""
     assert not list(tmp_path.glob("*.jsonl"))
 
 
 def test_who_has_not_begun_is_told_of_a_restart(
     server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    way_back, now = MariadbWayBack(server, tmp_path), server.identity
+    restoration, now = MariadbRestoration(server, tmp_path), server.identity
     with pytest.raises(LostServerError):
         lose_the_connection(server, lab)
     later = replace(now, started_unix_s=now.started_unix_s + 60)
     monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
-    assert way_back.reach_again() is True
-    assert way_back.reach_again() is False
+    assert restoration.reach_again() is True
+    assert restoration.reach_again() is False
 
 
 def test_restart_is_told_though_the_connection_is_lost_once_more(
     server: MariadbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    way_back, now = MariadbWayBack(server, tmp_path), server.identity
-    way_back.begin("tune", lambda _sentence: None)
+    restoration, now = MariadbRestoration(server, tmp_path), server.identity
+    restoration.begin("tune", lambda _sentence: None)
     later = replace(now, started_unix_s=now.started_unix_s + 60)
     monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
     with monkeypatch.context() as once:
         once.setattr(server, "tuple_in_force", lambda: raised(LostServerError("gone again")))
         with pytest.raises(LostServerError):
-            way_back.reach_again()
-    assert way_back.reach_again() is True
-    assert way_back.reach_again() is False
+            restoration.reach_again()
+    assert restoration.reach_again() is True
+    assert restoration.reach_again() is False
 
 
 def test_another_server_that_answers_is_tuned_from_its_own_beginning(
     server: MariadbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before, a switch-over was taken for a restart, the first one's journal was lost, and what was tried stayed."""
-    way_back, here = MariadbWayBack(server, tmp_path), server.identity
-    first = way_back.begin("tune", lambda _sentence: None)
+    restoration, here = MariadbRestoration(server, tmp_path), server.identity
+    first = restoration.begin("tune", lambda _sentence: None)
     server.apply(other_than(first))
     other = replace(here, data_folder="/srv/other", started_unix_s=here.started_unix_s + 1)
     monkeypatch.setattr(ServerIdentity, "read", lambda _session: other)
     ended = list[int]()
     monkeypatch.setattr(Session, "execute", lambda _self, text, *_: ended.append(1) if "KILL" in text else None)
-    assert way_back.reach_again() is True
+    assert restoration.reach_again() is True
     assert not ended, "the number of a connection is another's on another server"
-    assert way_back.reach_again() is False
+    assert restoration.reach_again() is False
     monkeypatch.undo()
     kept = Journal.find(tmp_path, here, server.knobs)
     assert kept is not None
@@ -251,11 +251,11 @@ def test_way_back_of_a_server_is_not_gone_on_another_one(
         monkeypatch.setattr(ServerIdentity, "read", lambda _session: other)
 
     with pytest.raises(ServerError, match=r"in /srv/other on .* answers by now, and not MariaDB") as ended:
-        tune(MariadbWayBack(server, tmp_path, 0.0), server, console, switched_over)
+        tune(MariadbRestoration(server, tmp_path, 0.0), server, console, switched_over)
     assert f"SET GLOBAL thread_pool_size = {first.pool_size};" in str(ended.value).splitlines()
     monkeypatch.undo()
     with opened(lab) as again:
-        assert "has ended without its way back" in MariadbWayBack(again, tmp_path).resume()
+        assert "has ended without its way back" in MariadbRestoration(again, tmp_path).resume()
         assert again.tuple_in_force() == first
 
 
@@ -274,14 +274,14 @@ def test_message_names_what_is_in_force_where_the_server_is_gone(
         lose_the_connection(server, lab)
 
     with pytest.raises(ServerError) as ended:
-        tune(MariadbWayBack(server, tmp_path, 0.0), server, console, lose_the_server)
+        tune(MariadbRestoration(server, tmp_path, 0.0), server, console, lose_the_server)
     text = str(ended.value)
     assert "cannot reach a server" in text
     assert f"Last set, and in force unless the server was restarted: {other_than(first)}." in text
     assert f"SET GLOBAL thread_pool_size = {first.pool_size};" in text.splitlines()
     assert f"SET GLOBAL thread_pool_stall_limit = {first.timer_interval_ms};" in text.splitlines()
     with opened(lab) as again:
-        sentence = MariadbWayBack(again, tmp_path).resume()
+        sentence = MariadbRestoration(again, tmp_path).resume()
         assert "has ended without its way back" in sentence
         assert again.tuple_in_force() == first
 
@@ -304,7 +304,7 @@ def test_what_somebody_else_sets_stays_and_the_rest_goes_back(
         server.apply(first)
 
     with pytest.raises(TupleChangedError, match="somebody else has set"):
-        tune(MariadbWayBack(server, tmp_path), server, console, meddle)
+        tune(MariadbRestoration(server, tmp_path), server, console, meddle)
     size, _, timer_interval_ms = first.core
     assert server.tuple_in_force().core == (size, 11, timer_interval_ms)
     assert said(console) == (
@@ -316,11 +316,11 @@ def test_what_somebody_else_sets_stays_and_the_rest_goes_back(
 def test_next_start_goes_back_first(server: MariadbServer, lab: Lab, tmp_path: Path, console: Console) -> None:
     first = leave_behind(server, tmp_path)
     with opened(lab) as next_one:
-        way_back = MariadbWayBack(next_one, tmp_path)
-        (warning,) = way_back.warnings()
+        restoration = MariadbRestoration(next_one, tmp_path)
+        (warning,) = restoration.warnings()
         assert f"{other_than(first)} is in force, {first} was at the beginning" in warning
         assert next_one.tuple_in_force() == other_than(first)
-        with restoring(way_back, "sweep", console) as beginning:
+        with restoring(restoration, "sweep", console) as beginning:
             assert beginning == first
             assert next_one.tuple_in_force() == first
     assert "The climb of" in said(console)
@@ -334,7 +334,7 @@ def test_left_over_tuple_that_somebody_has_changed_since_is_theirs(
     with Session(lab.root) as human:
         human.execute("SET GLOBAL thread_pool_size = 7")
     with opened(lab) as next_one:
-        beginning = MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
+        beginning = MariadbRestoration(next_one, tmp_path).begin("climb", lambda _sentence: None)
     assert beginning == first.with_core((7, *first.core[1:]))
 
 
@@ -346,7 +346,7 @@ def test_server_that_was_restarted_since_is_left_alone(
     later = replace(now, started_unix_s=now.started_unix_s + 60)
     monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
     with opened(lab) as next_one:
-        sentence = MariadbWayBack(next_one, tmp_path).resume()
+        sentence = MariadbRestoration(next_one, tmp_path).resume()
         assert f"restarted since, and its my.cnf holds. In force now: {other_than(first)}" in sentence
         assert next_one.tuple_in_force() == other_than(first)
     assert not list(tmp_path.glob("*.jsonl"))
@@ -358,15 +358,15 @@ def test_journal_that_does_not_fit_stops_everything(server: MariadbServer, lab: 
     path.write_text("nonsense\n")
     left = server.tuple_in_force()
     with opened(lab) as next_one:
-        way_back = MariadbWayBack(next_one, tmp_path)
-        assert str(path) in way_back.warnings()[0]
+        restoration = MariadbRestoration(next_one, tmp_path)
+        assert str(path) in restoration.warnings()[0]
         with pytest.raises(JournalError, match="nothing is set"):
-            way_back.begin("climb", lambda _sentence: None)
+            restoration.begin("climb", lambda _sentence: None)
         assert next_one.tuple_in_force() == left
-        assert f"{left}" in way_back.forget()
+        assert f"{left}" in restoration.forget()
         assert next_one.tuple_in_force() == left
-        assert way_back.forget() == ""
-        assert way_back.resume() == ""
+        assert restoration.forget() == ""
+        assert restoration.resume() == ""
 
 
 def test_identity_outlives_connections(server: MariadbServer, lab: Lab) -> None:
@@ -382,19 +382,19 @@ def test_what_is_promised_is_what_would_be_done(
     first = leave_behind(server, tmp_path)
     removes = "`poolpilot restore` with this DSN and --execute only removes the journal"
     with opened(lab) as next_one:
-        way_back = MariadbWayBack(next_one, tmp_path)
-        assert way_back.warnings()[0].endswith("with this DSN and --execute brings it back")
+        restoration = MariadbRestoration(next_one, tmp_path)
+        assert restoration.warnings()[0].endswith("with this DSN and --execute brings it back")
         with Session(lab.root) as human:
             human.execute("SET GLOBAL thread_pool_size = 7")
         mixed = first.with_core((7, *first.core[1:]))
-        (said_then,) = way_back.warnings()
+        (said_then,) = restoration.warnings()
         assert "somebody else has set thread_pool_size = 7 meanwhile, which is left alone" in said_then
         assert said_then.endswith(f"brings {mixed} back")
         next_one.put_back(mixed)
-        assert way_back.warnings()[0].endswith(removes)
+        assert restoration.warnings()[0].endswith(removes)
         later = replace(next_one.identity, started_unix_s=next_one.identity.started_unix_s + 60)
         monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
-        assert way_back.warnings()[0].endswith(f"the server was restarted since, so its my.cnf holds: {removes}")
+        assert restoration.warnings()[0].endswith(f"the server was restarted since, so its my.cnf holds: {removes}")
 
 
 def test_a_dsn_that_leads_to_another_server_is_refused_before_anything_is_set(
@@ -403,20 +403,20 @@ def test_a_dsn_that_leads_to_another_server_is_refused_before_anything_is_set(
     """Before, a climb went on there, and nobody said so."""
     first = server.tuple_in_force()
     KnownServer(tmp_path, server.account.asked).note(replace(server.identity, hostname="db9"), "climb")
-    way_back = MariadbWayBack(server, tmp_path)
+    restoration = MariadbRestoration(server, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(server, "apply", lambda _: pytest.fail("set"))
         with pytest.raises(JournalError, match=r"led to MariaDB .* on db9 for the climb .* leads to .*--forget"):
-            way_back.begin("climb", lambda _: None)
-    assert way_back.begin("tune", lambda _: None) == first  # which nobody watches, and a switch-over must not end
-    way_back.bring_back(lambda _: None)
-    assert way_back.another_server() == ""
+            restoration.begin("climb", lambda _: None)
+    assert restoration.begin("tune", lambda _: None) == first  # which nobody watches, and a switch-over must not end
+    restoration.bring_back(lambda _: None)
+    assert restoration.another_server() == ""
 
 
 def test_who_forgets_takes_the_server_for_the_known_one(server: MariadbServer, tmp_path: Path) -> None:
     KnownServer(tmp_path, server.account.asked).note(replace(server.identity, hostname="db9"), "climb")
-    way_back = MariadbWayBack(server, tmp_path)
-    assert way_back.another_server()
-    way_back.forget()
-    assert way_back.another_server() == ""
-    way_back.close()
+    restoration = MariadbRestoration(server, tmp_path)
+    assert restoration.another_server()
+    restoration.forget()
+    assert restoration.another_server() == ""
+    restoration.close()

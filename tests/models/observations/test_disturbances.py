@@ -11,10 +11,10 @@ from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
-from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.wait_rules import WaitRules
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.models.predictor import ScorePredictor
 
 BACKUP = Hindrance("session 12 of app@db2 backs up: BACKUP STAGE for 3 s")
@@ -47,7 +47,7 @@ def test_hardly_any_wait_and_user_locks_of_the_workload_are_none(
 def test_whoever_looks_once_says_nothing_while_a_backup_runs(window_of: Callable[..., Window]) -> None:
     window = replace(window_with(window_of, 0.0), disturbances=(BACKUP,))
     network, curves = ScorePredictor(load_champion(kind="mariadb")), LatentAdvisor(load_curves())
-    for predictor in (network, curves, OneLook(network, curves, WaitRules())):
+    for predictor in (network, curves, OneObservation(network, curves, WaitRules())):
         prediction = predictor.predict([window], KnobSpace.stock(2), Objective())
         assert (prediction.verdict, prediction.keeps) == ("no advice", True)
         assert prediction.reasons[0] == f"what is seen does not last: {BACKUP}"

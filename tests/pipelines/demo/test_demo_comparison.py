@@ -12,7 +12,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.featurizer.window import Window
-from poolpilot.pipelines.demo.comparison import Comparison
+from poolpilot.pipelines.demo.demo_comparison import DemoComparison
 
 CORES: tuple[Core, ...] = ((1, 3, 500), (8, 3, 10), (16, 3, 10), (64, 3, 10))
 
@@ -27,10 +27,10 @@ def window(core: Core, completed: float) -> Window:
     return Window.between(before, after)
 
 
-def compared(*goodputs: tuple[float, ...]) -> Comparison:
+def compared(*goodputs: tuple[float, ...]) -> DemoComparison:
     """A comparison; a row for each round, a goodput for each of the first configurations."""
     rounds = [{core: window(core, completed) for core, completed in zip(CORES, row, strict=False)} for row in goodputs]
-    return Comparison(Objective(price_of_thread=0.0), rounds)
+    return DemoComparison(Objective(price_of_thread=0.0), rounds)
 
 
 def test_regret_is_the_share_that_is_lost_to_the_best() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.way_back import ApplyFirst, restoring
+from poolpilot.env.tuning.restoration import ApplyFirst, restoring
 from poolpilot.errors import LoadError, NotBroughtBackError, PoolPilotError, ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 

@@ -1,7 +1,7 @@
 """How far windows of one workload lie apart by their ratios, and the first of another: what `--pace.look-shift` tells.
 
-    python benchmarks/look_distances.py --json benchmarks/reports/look_distances.json       # simulated days
-    python benchmarks/look_distances.py --seeds 0 --logs build/looks/*                      # logs of live servers
+    python benchmarks/observation_distances.py --json benchmarks/reports/observation_distances.json   # simulated days
+    python benchmarks/observation_distances.py --seeds 0 --logs build/logs/*                         # of live servers
 
 Simulated days of two hours under the tuner (`tuner_day.py`), where it is known which workload sent which window, and
 decision logs (`poolpilot tune --log FOLDER`) of servers whose load stayed the same all along. A window is held against

@@ -14,7 +14,7 @@ from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
 from poolpilot.pipelines.collect.workload_run import core_of
 from poolpilot.pipelines.store.dataset import read_dataset
-from poolpilot.pipelines.store.look.record_summary import FamilySummary, StoreSummary
+from poolpilot.pipelines.store.inspection.record_summary import FamilySummary, StoreSummary
 from poolpilot.pipelines.store.records import StagingStore
 
 
