@@ -124,7 +124,7 @@ class UpToFar:
 
 @pytest.mark.parametrize("stays", [10, 15])
 def test_model_in_force_is_not_objected_to_by_its_own_steps(stays: int) -> None:
-    tried = [*steps(SMALL, LARGER, 0.3, 20), *steps(FAR, BEYOND, -0.1, stays, "taken back")]
+    tried = [*steps(SMALL, LARGER, 0.3, 20), *steps(FAR, BEYOND, -0.1, stays, "rolled back")]
     found = off_policy_gain(UpToFar(), tried)
     assert (found.outcomes, found.worth) == (20 + stays, 20.0 + stays)
     assert found.mean == pytest.approx(6.0 / (20 + stays))

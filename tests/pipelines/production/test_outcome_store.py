@@ -1,10 +1,12 @@
 """Outcomes are taken in once, with their propensities, and read back as they were."""
 
+import json
 from pathlib import Path
 
 import pytest
 from tests.pipelines.production.conftest import outcome
 
+from poolpilot.models.body import as_body
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 
 DIGEST, OTHER = "ab" * 32, "cd" * 32
@@ -26,13 +28,13 @@ def test_a_store_without_outcomes_has_none(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
-def test_what_was_taken_back_has_gained_nothing_and_what_was_not_tried_does_not_count(tmp_path: Path) -> None:
+def test_what_was_rolled_back_has_gained_nothing_and_what_was_not_tried_does_not_count(tmp_path: Path) -> None:
     store = OutcomeStore(tmp_path)
     store.take_in(
         [
             outcome(1, DIGEST, 0.2),
-            outcome(2, DIGEST, -0.3, "taken back"),
-            outcome(3, DIGEST, 0.4, "taken back"),
+            outcome(2, DIGEST, -0.3, "rolled back"),
+            outcome(3, DIGEST, 0.4, "rolled back"),
             outcome(4, DIGEST, 0.5, "not tried"),
             outcome(5, DIGEST, 0.6, server_id="other"),
             outcome(6, OTHER, 0.7),
@@ -56,3 +58,11 @@ def test_what_another_version_has_kept_is_left_out_and_told(tmp_path: Path) -> N
     assert list(store.read(told.append)) == given
     assert len(told) == 1
     assert row["id"] in told[0]
+
+
+def test_what_a_release_of_before_calls_taken_back_was_rolled_back(tmp_path: Path) -> None:
+    store, given = OutcomeStore(tmp_path), outcome(1, DIGEST, 0.4, "rolled back")
+    row = dict(given.as_row(json.dumps(as_body((given.before, given.after), given.limits, given.objective))))
+    store.records.append([row | {"verdict": "taken back"}], "older")
+    assert list(store.read()) == [given]
+    assert store.gains([DIGEST]) == {"db": [0.0]}

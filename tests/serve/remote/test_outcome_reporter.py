@@ -73,7 +73,7 @@ def test_service_keeps_what_is_reported(serving: Serving, predictor: Any, tried:
     first, second = read_outcomes(tmp_path)
     assert (first.server_id, first.propensity, first.verdict) == ("a pool (of mine)", 1.0, "kept")
     assert first.request.windows == (tried.before, tried.after)
-    assert (second.verdict, second.model_digest) == ("taken back", "cd" * 32)
+    assert (second.verdict, second.model_digest) == ("rolled back", "cd" * 32)
     assert first.id != second.id
 
 
@@ -112,7 +112,7 @@ class ChoosyLink(FlakyLink):
 
     def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
         assert isinstance(body, dict)
-        if body["verdict"] == "taken back":
+        if body["verdict"] == "rolled back":
             raise RefusedForGoodError("422: verdict: not such a one")
         return super().post(path, body, allowed)
 
@@ -140,7 +140,7 @@ def test_service_that_has_another_report_of_that_name_is_not_asked_again(
     link = ServiceLink(serving(predictor, outcomes=OutcomeLog(tmp_path, 1 << 20)).url)
     link.post("/v1/outcomes", outcome_values, allowed=(200, 201))
     with pytest.raises(RefusedForGoodError, match="409"):
-        link.post("/v1/outcomes", {**outcome_values, "verdict": "taken back"}, allowed=(200, 201))
+        link.post("/v1/outcomes", {**outcome_values, "verdict": "rolled back"}, allowed=(200, 201))
 
     class OfTheSameName(ServiceLink):
         def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:

@@ -43,7 +43,7 @@ def test_another_report_under_a_known_id_is_refused(
     client: TestClient, outcome_values: dict[str, Any], tmp_path: Path
 ) -> None:
     assert client.post(OUTCOMES, json=outcome_values).status_code == 201
-    refused = client.post(OUTCOMES, json={**outcome_values, "verdict": "taken back", "propensity": 1})
+    refused = client.post(OUTCOMES, json={**outcome_values, "verdict": "rolled back", "propensity": 1})
     assert (refused.status_code, refused.headers["content-type"]) == (409, "application/problem+json")
     document = refused.json()
     assert (document["status"], document["reason"], document["field"]) == (409, "taken_id", "body.id")

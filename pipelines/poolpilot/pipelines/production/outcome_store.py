@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from poolpilot.errors import PoolPilotError
 from poolpilot.models.body import as_body, from_body
-from poolpilot.pipelines.production.production_outcome import ProductionOutcome
+from poolpilot.pipelines.production.production_outcome import OF_BEFORE, ProductionOutcome
 from poolpilot.pipelines.store.record_store import RecordStore
 
 FOLDER = "outcomes"
@@ -41,7 +41,7 @@ SELECT model_digest, server_id, id,
 FROM outcomes
 WHERE verdict <> 'not tried'
 """
-"""What each decision has gained: what was taken back has gained nothing, and has cost what its window lost."""
+"""What each decision has gained: what was rolled back has gained nothing, and has cost what its window lost."""
 
 
 class OutcomeStore:
@@ -91,7 +91,7 @@ class OutcomeStore:
                 server_id=row["server_id"],
                 propensity=row["propensity"],
                 model_digest=row["model_digest"],
-                verdict=row["verdict"],
+                verdict=OF_BEFORE.get(row["verdict"], row["verdict"]),
                 before=request.windows[0],
                 after=request.windows[1],
                 limits=request.limits,

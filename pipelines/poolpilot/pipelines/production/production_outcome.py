@@ -8,7 +8,10 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 
-Became = Literal["kept", "taken back", "not tried"]
+Became = Literal["kept", "rolled back", "not tried"]
+
+OF_BEFORE: Mapping[str, Became] = {"taken back": "rolled back"}
+"""Verdicts as releases before 0.2.0 have kept them, and as they are called today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,8 @@ class ProductionOutcome:
 
     @property
     def realised(self) -> float:
-        """What that was worth: what was taken back has gained nothing, and has cost what its window lost."""
-        return self.gain if self.verdict == "kept" else min(self.gain, 0.0) if self.verdict == "taken back" else 0.0
+        """What that was worth: what was rolled back has gained nothing, and has cost what its window lost."""
+        return self.gain if self.verdict == "kept" else min(self.gain, 0.0) if self.verdict == "rolled back" else 0.0
 
     def as_row(self, request: str) -> Mapping[str, Any]:
         """The row of `OUTCOME_SCHEMA`.

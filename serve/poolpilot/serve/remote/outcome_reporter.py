@@ -100,7 +100,7 @@ class OutcomeReporter:
             "server_id": re.sub(r"[\x00-\x1f\x7f]", " ", self._about.server)[:LONGEST_SERVER] or "server",
             "propensity": 1,
             "model_digest": tried.model_digest,
-            "verdict": "kept" if tried.kept else "taken back",
+            "verdict": "kept" if tried.kept else "rolled back",
             REQUEST: as_body([tried.before, tried.after], self._about.limits, self._about.objective),
         }
 

@@ -257,7 +257,7 @@ def test_outcomes_are_kept_where_learn_takes_them_in(invoke: Invoke, tmp_path: P
     assert f"Outcomes kept in {folder}: {len(kept)}, lost 0." in result.out
     assert kept
     assert {(one.model_digest, one.propensity) for one in kept} == {(load_curves().digest, 1.0)}
-    assert {one.verdict for one in kept} <= {"kept", "taken back"}
+    assert {one.verdict for one in kept} <= {"kept", "rolled back"}
     assert OutcomeStore(tmp_path / "records").take_in(kept) == len(kept)
     again = invoke("tune", *SIMULATED, *QUICK, *options, "--log", tmp_path / "knows nothing")
     assert again.code == 0

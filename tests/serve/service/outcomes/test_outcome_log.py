@@ -91,7 +91,7 @@ def in_other_order(outcome: ReportedOutcome) -> ReportedOutcome:
 
 
 OTHERS: dict[str, dict[str, Any]] = {
-    "verdict": {"verdict": "taken back"},
+    "verdict": {"verdict": "rolled back"},
     "propensity": {"propensity": 0.5},
     "server": {"server_id": "another"},
     "digest": {"model_digest": "cd" * 32},
@@ -129,7 +129,18 @@ def test_repeat_of_what_a_release_of_before_has_written_is_known(folder: Path, o
     with OutcomeLog(folder, LARGE) as log:
         assert not log.append(outcome_of("a"))
         with pytest.raises(TakenNameError):
-            log.append(replace(outcome_of("a"), verdict="taken back"))
+            log.append(replace(outcome_of("a"), verdict="rolled back"))
+
+
+def test_repeat_of_what_a_release_of_before_calls_taken_back_is_known(folder: Path, outcome_of: MakeOutcome) -> None:
+    rolled_back = replace(outcome_of("a"), verdict="rolled back")
+    with OutcomeLog(folder, LARGE) as log:
+        log.append(rolled_back)
+    (segment,) = segments(folder)
+    segment.write_bytes(segment.read_bytes().replace(b'"rolled back"', b'"taken back"'))
+    assert list(read_outcomes(folder)) == [rolled_back]
+    with OutcomeLog(folder, LARGE) as log:
+        assert not log.append(rolled_back)
 
 
 def test_segments_end_at_their_size(folder: Path, outcome_of: MakeOutcome) -> None:

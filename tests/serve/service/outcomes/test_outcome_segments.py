@@ -43,7 +43,7 @@ def test_line_that_is_no_outcome_is_named(tmp_path: Path, outcome_values: dict[s
 
 
 def test_who_reads_is_told_of_two_that_were_told_to_two_writers(tmp_path: Path, outcome_values: dict[str, Any]) -> None:
-    for number, verdict in enumerate(("kept", "kept", "taken back"), 1):
+    for number, verdict in enumerate(("kept", "kept", "rolled back"), 1):
         folder = writer_folder(tmp_path, number)
         folder.mkdir()
         segment_path(folder, 1).write_text(line({**outcome_values, "verdict": verdict}, "a"), encoding="utf-8")

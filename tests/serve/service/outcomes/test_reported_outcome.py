@@ -18,6 +18,10 @@ def test_report_is_restored_from_what_is_written(outcome_values: dict[str, Any])
     assert [window.pool_tuple.pool_size for window in outcome.request.windows] == [2, 16]
 
 
+def test_report_of_an_older_client_says_rolled_back(outcome_values: dict[str, Any]) -> None:
+    assert ReportedOutcome.from_json({**outcome_values, "verdict": "taken back"}).verdict == "rolled back"
+
+
 CHANGES: dict[str, tuple[Change, str]] = {
     "no id": (lambda body: body.pop("id"), "body.id"),
     "empty id": (lambda body: body.update(id=""), "body.id"),

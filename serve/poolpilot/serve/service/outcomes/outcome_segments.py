@@ -9,7 +9,7 @@ from pathlib import Path
 
 from poolpilot.errors import StoreError
 from poolpilot.models.prediction_request import RequestError
-from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
+from poolpilot.serve.service.outcomes.reported_outcome import ROLLED_BACK, ROLLED_BACK_BEFORE, ReportedOutcome
 
 SEGMENT = re.compile(r"outcomes-(\d{8})\.jsonl")
 
@@ -20,6 +20,9 @@ _IDENTIFIER = re.compile(rb'\{"id": "([A-Za-z0-9._:-]+)"')
 
 _BY_NAME = re.compile(rb'\{"id": "[^"]+", "model_digest": ')
 """How a line begins whose names are in alphabetical order; older releases wrote another one."""
+
+_END, _END_BEFORE = (f'"verdict": "{verdict}"}}\n'.encode() for verdict in (ROLLED_BACK, ROLLED_BACK_BEFORE))
+"""How a line of what was rolled back ends, and how it did in older releases."""
 
 DIGEST_BYTES = 8
 """Enough that two outcomes of one identifier are told apart."""
@@ -121,6 +124,8 @@ def digest_of(line: bytes) -> bytes:
     if not _BY_NAME.match(line):
         with suppress(ValueError, RecursionError):  # a line that is no JSON says what it says
             line = line_of(json.loads(line))
+    if line.endswith(_END_BEFORE):
+        line = line.removesuffix(_END_BEFORE) + _END
     return blake2b(line, digest_size=DIGEST_BYTES).digest()
 
 

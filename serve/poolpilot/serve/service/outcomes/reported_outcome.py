@@ -4,13 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from poolpilot.models.body import REQUEST, Request, as_body
 from poolpilot.models.prediction_request import RequestError, checked
 
-OutcomeVerdict = Literal["kept", "taken back", "not tried"]
-"""Whether the configuration of the second window stayed, or was set and taken back, or nothing was set."""
+OutcomeVerdict = Literal["kept", "rolled back", "not tried"]
+"""Whether the configuration of the second window stayed, or was set and rolled back, or nothing was set."""
+
+ROLLED_BACK: OutcomeVerdict = "rolled back"
+
+ROLLED_BACK_BEFORE = "taken back"
+"""How releases before 0.2.0 wrote `ROLLED_BACK`, in what they report and in what they have kept."""
+
+
+def _of_today(verdict: object) -> object:
+    return ROLLED_BACK if verdict == ROLLED_BACK_BEFORE else verdict
 
 
 class OutcomeHead(BaseModel):
@@ -22,7 +31,7 @@ class OutcomeHead(BaseModel):
     server_id: Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")]
     propensity: Annotated[float, Field(gt=0, le=1)]
     model_digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    verdict: OutcomeVerdict
+    verdict: Annotated[OutcomeVerdict, BeforeValidator(_of_today)]
 
 
 @dataclass(frozen=True, slots=True)
