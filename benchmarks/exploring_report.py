@@ -1,4 +1,4 @@
-"""What tries to learn from have brought: means of both arms, and of their difference with intervals over families."""
+"""What trials to learn from have brought: means of both arms, and of their difference with intervals over families."""
 
 import math
 from collections import defaultdict
@@ -52,7 +52,7 @@ def _of_arm(rows: Sequence[Row], arm: str, minutes: float) -> dict[str, float]:
 def table_of(report: Mapping[str, Row], arms: Sequence[str]) -> Table:
     """The report as people read it; unsafe windows are counted among those of another configuration than the first."""
     table = Table(
-        "from", "runs", "arm", "end over untouched", "added at the end", "tries", "changes", "unsafe", "in a row"
+        "from", "runs", "arm", "end over untouched", "added at the end", "trials", "changes", "unsafe", "in a row"
     )
     for name, row in report.items():
         for place, arm in enumerate(arms):

@@ -48,7 +48,7 @@ CPUS = 2
 STORE = Path("pipelines/native")
 SERVERS: tuple[Staged, ...] = ("native", "simulated")
 MINUTES = (0.0, 10.0, 30.0, 60.0)
-TRIES = (1, 3, 5)
+TRIALS = (1, 3, 5)
 SAW_ALL = "saw them all"
 CONSTANTS = "constants"
 RESAMPLES = 5000
@@ -69,7 +69,7 @@ def main() -> None:
     libraries = {f"{minutes:g}": run.library(base, minutes) for minutes in MINUTES if minutes <= given.minutes}
     libraries[SAW_ALL] = load_curves()
     cases = held_out()
-    lost = {tries: lost_by(libraries, cases, tries) for tries in TRIES}
+    lost = {tries: lost_by(libraries, cases, tries) for tries in TRIALS}
     rows = [row for tries, regrets in lost.items() for row in rows_of(libraries, cases, tries, regrets)]
     for row in rows:
         print(row)

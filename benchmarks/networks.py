@@ -20,7 +20,7 @@ from poolpilot.env.output import write_json
 from poolpilot.native_pool import QueueRule, QueueSpec
 from qgym import NETWORKS, UNIT_S, PublishedNetwork, Station
 
-SEARCH_SEED, SEARCH_TRIES, SEARCH_EVENTS = 1, 200, 400_000
+SEARCH_SEED, SEARCH_DRAWS, SEARCH_EVENTS = 1, 200, 400_000
 FIRST_SEARCH_RUN = 1_000_000
 """Seeds of the search; those that judge come before."""
 
@@ -106,7 +106,7 @@ def searched(network: PublishedNetwork) -> Policy:
     rng = np.random.default_rng(SEARCH_SEED)
     seeds = range(FIRST_SEARCH_RUN, FIRST_SEARCH_RUN + SEARCH_EVENTS // network.events)
     best, least = claims(network, network.service_rates, 1.0), np.inf
-    for _ in range(SEARCH_TRIES):
+    for _ in range(SEARCH_DRAWS):
         factors = np.exp(rng.uniform(-np.log(8.0), np.log(8.0), network.classes))
         weights = [float(rate * factor) for rate, factor in zip(network.service_rates, factors, strict=True)]
         policy = claims(network, weights, float(rng.uniform(0.0, 2.0)))

@@ -8,12 +8,12 @@ from poolpilot.agent.controllers.warm_start import WarmStartSettings
 
 Row = Mapping[str, Any]
 
-MOST_TRIES = WarmStartSettings().decisions
+MOST_TRIALS = WarmStartSettings().decisions
 """Those of `poolpilot climb --warm`."""
 
 UNTRIED = ("default", "constant_best", "wait_ratio", "latent_advisor")
 TRYING = ("portfolio", "latent_bandit", "nearest", "trees", "gp_ucb", "random_search")
-SHOWN = {0: UNTRIED, 3: TRYING, MOST_TRIES: TRYING}
+SHOWN = {0: UNTRIED, 3: TRYING, MOST_TRIALS: TRYING}
 """What is shown after some numbers of trials; the reports have every number and more methods."""
 
 SIMULATED = {"families": "families left out", "compositions": "compositions left out"}
@@ -52,7 +52,7 @@ def rivals_table(report: Mapping[str, Any], sets: Mapping[str, str]) -> str:
     first = by_kind[next(iter(sets))]
     shown = [row for row in first.values() if row["name"] in SHOWN.get(row["tries"], ())]
     lines = []
-    for row in sorted(shown, key=by_tries):
+    for row in sorted(shown, key=by_trials):
         found = [rows[row["method"]] for rows in by_kind.values()]
         cells = (cell for one in found for cell in (regret_cell(one), percent(one["unsafe"], 0)))
         lines.append((f"`{row['name']}`", str(row["tries"]), *cells))
@@ -92,7 +92,7 @@ def network_table(sets: Mapping[str, Sequence[Row]]) -> str:
     by_method = [{row["method"]: row for row in rows} for rows in sets.values()]
     shown = [row for row in by_method[0].values() if row["name"] in NETWORK_NAMES.get(row["tries"], ())]
     lines = []
-    for row in sorted(shown, key=by_tries):
+    for row in sorted(shown, key=by_trials):
         found = [rows[row["method"]] for rows in by_method]
         cells = (cell for one in found for cell in (percent(one["regret_mean"]), against_probing(one)))
         lines.append((f"`{row['name']}`", str(row["tries"]), *cells))
@@ -120,7 +120,7 @@ def compared_words(sets: Mapping[str, Sequence[Row]]) -> str:
     )
 
 
-def by_tries(row: Row) -> tuple[int, float]:
+def by_trials(row: Row) -> tuple[int, float]:
     """The order of lines."""
     return row["tries"], row["regret_mean"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rival_tables import MOST_TRIES, compared_words, network_table, rivals_table, sets_table
+from rival_tables import MOST_TRIALS, compared_words, network_table, rivals_table, sets_table
 
 NUMBERS = ("regret_mean", "regret_low", "regret_high", "unsafe", "against_low", "against_high")
 
@@ -25,14 +25,14 @@ def cells(line: str) -> list[str]:
 
 
 def test_rivals_have_a_line_for_each_shown_number_of_trials_and_are_bold_where_they_beat_constants() -> None:
-    numbers = (MOST_TRIES, 1, 3)
+    numbers = (MOST_TRIALS, 1, 3)
     rows = [row("portfolio", tries) for tries in numbers]
     rows += [row("trees", tries, regret_mean=0.05, against_high=-0.01) for tries in numbers]
     lines = [cells(line) for line in rivals_table({"rows": rows}, {"native": "embedded pool"}).splitlines()]
     assert lines[0] == ["method", "trials", "embedded pool, 4: mean regret", "embedded pool, 4: unsafe"]
     assert lines[2:] == [
         [f"`{name}`", str(tries), found, "10 %"]
-        for tries in (3, MOST_TRIES)
+        for tries in (3, MOST_TRIALS)
         for name, found in (("trees", "**5.0 % (10.0..10.0 %)**"), ("portfolio", "10.0 % (10.0..10.0 %)"))
     ]
 

@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_origin
@@ -45,6 +45,14 @@ SHOWN_OF_A_VALUE = 200
 
 DEEPEST = 16
 """Tables and lists within one another that a file of settings may have; ours have five."""
+
+RENAMED = {
+    "guard.tries_per_hour": "guard.trials_per_hour",
+    "methods.look_s": "methods.advice_s",
+    "methods.tries": "methods.trials",
+    "pace.look_shift": "pace.ratio_shift",
+}
+"""Settings of before 0.2.0 with their names of today; names of the models around theirs may go before them."""
 
 
 class _Environment(EnvSettingsSource):
@@ -221,6 +229,31 @@ def read_toml(file: Path) -> dict[str, Any]:
     return values
 
 
+def name_of_today(name: str) -> str | None:
+    """What a setting that there is no more is called today; None where it never was one.
+
+    Args:
+        name: Its name, that of its model and those of the models around that, with dots between them.
+    """
+    *outer, model, last = ["", *name.split(".")]
+    today = RENAMED.get(f"{model}.{last}")
+    return None if today is None else ".".join([*filter(None, outer), today])
+
+
+def flag_of_today(flag: str, known: Collection[str]) -> str | None:
+    """The same of an option of a command; None also where it is an option, or the other one is none.
+
+    Args:
+        flag: The option, such as `--guard.tries-per-hour`.
+        known: The options of the command.
+    """
+    if flag in known or not flag.startswith("--"):
+        return None
+    today = name_of_today(flag[2:].replace("-", "_"))
+    of_today = None if today is None else "--" + today.replace("_", "-")
+    return of_today if of_today in known else None
+
+
 def _is_deeper(value: object, levels: int) -> bool:
     """Whether tables and lists are within one another beyond so many levels; it looks no deeper itself."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -263,6 +296,8 @@ def _refusal(error: ValidationError) -> str:
     first = error.errors()[0]
     name = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
+        if (today := name_of_today(name)) is not None:
+            return f"setting {name!r} is called {today!r} now"
         return f"setting {name!r}: there is no such setting"
     reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {_shown(first['input'])}")

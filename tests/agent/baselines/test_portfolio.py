@@ -48,7 +48,7 @@ def test_greedy_choice_keeps_the_bound_of_submodular_sums(seed: int) -> None:
 def test_portfolio_of_opposite_workloads_holds_the_best_of_both(
     waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep, grid: ActionGrid
 ) -> None:
-    portfolio = Portfolio.fit([waiting_sweep, contended_sweep], PortfolioSettings(tries=2), grid)
+    portfolio = Portfolio.fit([waiting_sweep, contended_sweep], PortfolioSettings(trials=2), grid)
     assert {16, 2} >= {pool_tuple.pool_size for pool_tuple in portfolio.tuples}
     refiner = Refiner(portfolio, RefinerSettings(decisions=2))
     for sweep in (waiting_sweep, contended_sweep):

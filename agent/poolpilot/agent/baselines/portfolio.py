@@ -33,7 +33,7 @@ class PortfolioSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    tries: int = Field(default=3, ge=1, le=8, description="Configurations in it.")
+    trials: int = Field(default=3, ge=1, le=8, description="Configurations in it.")
 
 
 class Portfolio:
@@ -68,7 +68,7 @@ class Portfolio:
         """
         wanted = settings or PortfolioSettings()
         encoded = EncodedSweeps.of(sweeps, grid)
-        chosen = greedy(regrets_of(encoded), default_regrets(encoded), wanted.tries)
+        chosen = greedy(regrets_of(encoded), default_regrets(encoded), wanted.trials)
         return cls([grid.tuples[action] for action in chosen])
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
@@ -90,7 +90,7 @@ class Portfolio:
         return advise(windows, best.pool_tuple.core, reason, "portfolio")
 
 
-def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective, tries: int) -> Portfolio:
+def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective, trials: int) -> Portfolio:
     """The best portfolio for a server of those known response curves: chosen on the grid as it is placed there.
 
     Raises:
@@ -100,7 +100,7 @@ def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective
     default = limits.default_tuple()
     in_force = [place for place, pool_tuple in enumerate(placed.tuples) if pool_tuple.core == default.core]
     least = placed.regrets[:, in_force[0]] if in_force else np.ones(len(placed.regrets))
-    return Portfolio([placed.tuples[place] for place in greedy(placed.regrets, least, tries, curves.prior)])
+    return Portfolio([placed.tuples[place] for place in greedy(placed.regrets, least, trials, curves.prior)])
 
 
 def constant_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective) -> PoolTuple:
@@ -124,19 +124,19 @@ def default_regrets(encoded: EncodedSweeps) -> NDArray[np.float64]:
 
 
 def greedy(
-    regrets: NDArray[np.float64], in_force: NDArray[np.float64], tries: int, weights: NDArray[np.float64] | None = None
+    regrets: NDArray[np.float64], in_force: NDArray[np.float64], trials: int, weights: NDArray[np.float64] | None = None
 ) -> list[int]:
     """Columns that, each added to those before it, take most off the mean of the least regret in every row.
 
     Args:
         regrets: Regret of each of A columns for each of S rows, (S, A).
         in_force: Regret of what is kept where no column is better, (S,).
-        tries: Columns to choose; fewer are returned where a further one would take nothing off.
+        trials: Columns to choose; fewer are returned where a further one would take nothing off.
         weights: Weight of each row, (S,); all weigh the same if None.
     """
     chosen: list[int] = []
     least = in_force
-    for _ in range(tries):
+    for _ in range(trials):
         after = np.average(np.minimum(regrets, least[:, None]), axis=0, weights=weights)
         best = int(np.argmin(after))
         if chosen and after[best] >= np.average(least, weights=weights):

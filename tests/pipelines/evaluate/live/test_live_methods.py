@@ -39,7 +39,7 @@ CURVES = ResponseCurves(
 
 
 READS = RequestClass("reads", (Step("cpu", us=200.0), Step("wait", us=2000.0)))
-QUICK = MethodSettings(tries=(1, 2), search=BayesianSettings(random_rounds=2, candidates=20))
+QUICK = MethodSettings(trials=(1, 2), search=BayesianSettings(random_rounds=2, candidates=20))
 CURVE = [(1, 100), (16, 1200), (128, 600)]
 
 
@@ -79,7 +79,7 @@ def test_every_method_runs_on_any_machine(cpus: int) -> None:
     methods = methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0)
     assert methods.left_out == {}
     tried = {
-        f"{name}_{tries}" for name in ("portfolio", "latent_bandit", "refiner", "nearest", "trees") for tries in (1, 2)
+        f"{name}_{count}" for name in ("portfolio", "latent_bandit", "refiner", "nearest", "trees") for count in (1, 2)
     }
     alone = {
         "constant_best",
@@ -165,7 +165,7 @@ def test_further_networks_are_tried_like_the_refiner() -> None:
         methods_on(CURVES, [load_champion()], taken, 6.0)
 
 
-@pytest.mark.parametrize("values", [{"tries": (0,)}, {"tries": (9,)}, {"models": ("ppo",)}, {"models": ("=folder",)}])
+@pytest.mark.parametrize("values", [{"trials": (0,)}, {"trials": (9,)}, {"models": ("ppo",)}, {"models": ("=folder",)}])
 def test_settings_that_make_no_sense_are_refused(values: dict[str, tuple[object, ...]]) -> None:
     with pytest.raises(ValidationError):
         MethodSettings.model_validate(values)

@@ -139,7 +139,7 @@ METHODS = ("constant_best", "portfolio_1", "latent_bandit_1")
 QUICK = f"""
 [files.methods]
 names = {json.dumps(METHODS)}
-tries = [1]
+trials = [1]
 [files.methods.measurement]
 settle_s = 0.02
 window_s = 0.1

@@ -197,6 +197,12 @@ def test_a_bad_setting_is_named(flags: dict[str, object], sentence: str) -> None
     assert sentence in str(caught.value)
 
 
+def test_an_option_of_before_is_refused_with_its_name_of_today() -> None:
+    result = CliRunner().invoke(build(), ["evaluate", "--files.methods.tries=1"])
+    assert result.exit_code == 2
+    assert "the option --files.methods.tries is called --files.methods.trials now" in result.output
+
+
 def test_a_bad_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="there is no settings file"):
         BakeSettings.load(tmp_path / "none.toml", {})

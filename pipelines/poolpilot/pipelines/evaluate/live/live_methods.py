@@ -117,10 +117,10 @@ class _Workshop:
             "random_search": lambda: self._random_search,
             "gp_ucb": self._gp_ucb,
         }
-        for tries in self.settings.tries:
-            found[f"portfolio_{tries}"] = partial(self._portfolio, tries)
+        for trials in self.settings.trials:
+            found[f"portfolio_{trials}"] = partial(self._portfolio, trials)
             for name, make in self._tried().items():
-                found[f"{name}_{tries}"] = partial(self._trying_made, make, tries)
+                found[f"{name}_{trials}"] = partial(self._trying_made, make, trials)
         return found
 
     def _bandit(self) -> Predictor:
@@ -158,16 +158,16 @@ class _Workshop:
     def _network(folder: Path) -> Predictor:
         return NetworkByKind([load(folder)], trials=True)
 
-    def _trying_made(self, make: Callable[[], Predictor], tries: int) -> OpenMethod:
-        return self._trying(make(), tries)
+    def _trying_made(self, make: Callable[[], Predictor], trials: int) -> OpenMethod:
+        return self._trying(make(), trials)
 
-    def _trying(self, predictor: Predictor, tries: int) -> OpenMethod:
+    def _trying(self, predictor: Predictor, trials: int) -> OpenMethod:
         measurement = self.settings.measurement
-        return lambda knobs, objective, _: TrialController(predictor, knobs, objective, tries, measurement)
+        return lambda knobs, objective, _: TrialController(predictor, knobs, objective, trials, measurement)
 
-    def _portfolio(self, tries: int) -> OpenMethod:
+    def _portfolio(self, trials: int) -> OpenMethod:
         def opened(knobs: KnobSpace, objective: Objective, seed: int) -> Controller:
-            return self._trying(portfolio_on(self.curves, knobs, objective, tries), tries)(knobs, objective, seed)
+            return self._trying(portfolio_on(self.curves, knobs, objective, trials), trials)(knobs, objective, seed)
 
         return opened
 
@@ -190,8 +190,8 @@ class _Workshop:
 
     def _advise(self) -> OpenMethod:
         predictor = AdviceByKind(self.curves, self.networks, any_machine=self._any_machine)
-        look_s = min(self.settings.look_s, 0.5 * self.budget_s)
-        return lambda knobs, objective, _: PredictorController(predictor, knobs, objective, window_s=look_s)
+        advice_s = min(self.settings.advice_s, 0.5 * self.budget_s)
+        return lambda knobs, objective, _: PredictorController(predictor, knobs, objective, window_s=advice_s)
 
     def _warm(self, predictor: Predictor | None) -> OpenMethod:
         settings = self.settings

@@ -10,7 +10,7 @@ from rich.console import Group
 
 from poolpilot.env.objective import regret
 from poolpilot.pipelines.evaluate.live.judging.live_result import REFERENCE, LiveResult, MethodRun
-from poolpilot.pipelines.evaluate.live.live_tables import cost_table, load_table, tries_table, value_table
+from poolpilot.pipelines.evaluate.live.live_tables import cost_table, load_table, trials_table, value_table
 from poolpilot.pipelines.evaluate.statistics.load_level import LEVELS, LoadLevel
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
 
@@ -97,13 +97,13 @@ class LiveReport:
     def _interval(self, values: Iterable[tuple[str, float]]) -> tuple[float | None, float | None]:
         return interval_by_family(values, self.resamples, self.seed)
 
-    def by_tries(self) -> dict[str, dict[int, Statistics]]:
+    def by_trials(self) -> dict[str, dict[int, Statistics]]:
         """Statistics of the methods that try so often, by the method's name and the number of trials."""
         found: dict[str, dict[int, Statistics]] = defaultdict(dict)
         for method in self.methods:
-            name, _, tries = method.rpartition("_")
-            if tries.isdigit():
-                found[name][int(tries)] = self.statistics(method)
+            name, _, trials = method.rpartition("_")
+            if trials.isdigit():
+                found[name][int(trials)] = self.statistics(method)
         return dict(found)
 
     def by_load(self) -> dict[LoadLevel, "LiveReport"]:
@@ -121,7 +121,7 @@ class LiveReport:
             "methods": {method: self.statistics(method) for method in self.methods},
             "tries": {
                 name: {str(k): row["regret_mean"] for k, row in rows.items() if row}
-                for name, rows in self.by_tries().items()
+                for name, rows in self.by_trials().items()
             },
             "by_load": {level: _regrets(report) for level, report in self.by_load().items()},
             "results": [result.as_dict() for result in self.results],
@@ -135,11 +135,11 @@ class LiveReport:
             f"{name} is left out: {why}"
             for name, why in (*self.left_out.workloads.items(), *self.left_out.methods.items())
         ]
-        tries, by_load = self.by_tries(), self.by_load()
+        trials, by_load = self.by_trials(), self.by_load()
         return Group(
             value_table(statistics, len(self.kept), len(censored)),
             cost_table(statistics, self.noise()),
-            *([tries_table(tries)] if tries else []),  # of methods that try nothing it would be empty
+            *([trials_table(trials)] if trials else []),  # of methods that try nothing it would be empty
             *([load_table({level: _regrets(report) for level, report in by_load.items()})] if by_load else []),
             *censored,
             *missing,

@@ -17,7 +17,7 @@ SHORTEST = 5
 def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) -> Group:
     """Equal seconds: what each method's choice is worth, the best first."""
     title = f"Equal seconds: {kept} workloads, live; {censored} censored, whose reference did not repeat"
-    table = _table(("method", "goodput", "p10", "regret", "95 %", "p90", "tries", "way", "unsafe"))
+    table = _table(("method", "goodput", "p10", "regret", "95 %", "p90", "trials", "way", "unsafe"))
     for method, row in statistics.items():
         interval = (
             "" if _missing(row, "regret_mean_low") else _interval(row["regret_mean_low"], row["regret_mean_high"])
@@ -65,11 +65,11 @@ def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Group
     return Group(Text("What else it brings, and what finding it cost"), table, Text(note), *_noise_words(noise))
 
 
-def tries_table(by_tries: Mapping[str, Mapping[int, Statistics]]) -> Group:
+def trials_table(by_trials: Mapping[str, Mapping[int, Statistics]]) -> Group:
     """Mean regret of the methods that try, by the number of their trials."""
-    counts = sorted({count for rows in by_tries.values() for count in rows})
+    counts = sorted({count for rows in by_trials.values() for count in rows})
     table = _table(("method", *(f"{count}" for count in counts)))
-    for method, rows in by_tries.items():
+    for method, rows in by_trials.items():
         table.add_row(method, *(_shown(rows.get(count, {}), "regret_mean", "{:.1%}") for count in counts))
     return Group(Text("Mean regret by the number of trials"), table)
 

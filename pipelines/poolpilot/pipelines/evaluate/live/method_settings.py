@@ -32,7 +32,7 @@ class MethodSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     names: tuple[str, ...] = Field(default=(), description="Methods that run, such as portfolio_3; none is all.")
-    tries: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1, description="Trials of the methods that try.")
+    trials: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1, description="Trials of the methods that try.")
     stores: tuple[Path, ...] = Field(
         default=(),
         description="Record stores whose training workloads nearest and trees learn from beside the curves.",
@@ -44,8 +44,8 @@ class MethodSettings(BaseModel):
         default=MeasurementSettings(settle_s=0.2, window_s=0.5),
         description="What a trial drops, and how long it lasts.",
     )
-    look_s: float = Field(
-        default=5.0, gt=0.0, description="Seconds that advise looks, in whole cycles of a load that repeats itself."
+    advice_s: float = Field(
+        default=5.0, gt=0.0, description="Seconds that advise observes, in whole cycles of a load that repeats itself."
     )
     nearest: NearestRatiosSettings = NearestRatiosSettings()
     trees: TreesSettings = TreesSettings()
@@ -64,8 +64,8 @@ class MethodSettings(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_tried(self) -> Self:
-        if not 1 <= min(self.tries) <= max(self.tries) <= MOST_DECISIONS:
-            raise ValueError(f"tries are {self.tries}, but each must be in 1..{MOST_DECISIONS}")
+        if not 1 <= min(self.trials) <= max(self.trials) <= MOST_DECISIONS:
+            raise ValueError(f"trials are {self.trials}, but each must be in 1..{MOST_DECISIONS}")
         wrong = [model for model in self.models if not all(model.partition("="))]
         if wrong:
             raise ValueError(f"models has {wrong[0]!r}, but each must be NAME=FOLDER, the folder that of an artefact")

@@ -35,7 +35,7 @@ def methods_in_cycles(settings: MethodSettings, cycle_s: float) -> MethodSetting
     updates = {
         "climb": _climb_in_cycles(settings.climb, cycle_s),
         "measurement": in_cycles(settings.measurement, cycle_s),
-        "look_s": whole_cycles_s(settings.look_s, cycle_s),
+        "advice_s": whole_cycles_s(settings.advice_s, cycle_s),
         "warm_start": warm_start.model_copy(update={"measurement": in_cycles(warm_start.measurement, cycle_s)}),
     }
     return settings.model_copy(update=updates)

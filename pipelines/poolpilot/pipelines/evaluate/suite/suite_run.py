@@ -45,7 +45,7 @@ class SuiteRunSettings(BaseModel):
 
     place: LabPlace = LabPlace()
     objective: ObjectiveName = Field(default="short", description="What counts: short, throughput or p99.")
-    look_s: float = Field(default=5.0, gt=0.0, description="Seconds of the window that advice looks at.")
+    look_s: float = Field(default=5.0, gt=0.0, description="Seconds of the window that advice observes.")
     live: LiveRunSettings = Field(
         default=LiveRunSettings(
             grid=MachineGrid(sizes=(1, 2, 4, 8, 16, 32, 64), multiples=()),

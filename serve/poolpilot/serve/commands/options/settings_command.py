@@ -22,7 +22,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from poolpilot.env.output import check_folder
-from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.program_settings import ProgramSettings, flag_of_today
 
 Settings = TypeVar("Settings", bound=ProgramSettings)
 
@@ -165,7 +165,18 @@ def _when_called(place: CommandPlace) -> Callable[[typer.Context], None]:
 
 
 class WholeNames(TyperCommand):
-    """A command whose help folds a name that is too long for its column, which Typer would cut."""
+    """A command whose help folds a name that is too long for its column, which Typer would cut.
+
+    An option that has another name since the last release is refused with that name.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Takes the options."""
+        known = {flag for each in self.params for flag in (*each.opts, *each.secondary_opts)}
+        for flag in (given.partition("=")[0] for given in args):
+            if (today := flag_of_today(flag, known)) is not None:
+                ctx.fail(f"the option {flag} is called {today} now")
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Shows the help."""
