@@ -56,7 +56,7 @@ class DayResult:
 
 @dataclass
 class NoRestoration:
-    """The way back on a server that ends with this process."""
+    """The restoration of a server that ends with this process."""
 
     server: DayServer
 

@@ -108,7 +108,7 @@ def draw(found: dict[str, list[Held]], path: Path) -> None:
     axes.set_xscale("symlog", linthresh=0.05)
     axes.set_yscale("symlog", linthresh=0.05)
     axes.set_xlabel("most that can be gained by the bound (share; at the right end: unbounded)")
-    axes.set_ylabel("gained by the best tuple (share)")
+    axes.set_ylabel("gained by the best configuration (share)")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=110)

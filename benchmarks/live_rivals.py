@@ -68,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/live_rivals.json"))
     parser.add_argument("--runs", type=Path, default=None, help="file of finished workloads, to go on after a stop")
-    parser.add_argument("--splits", nargs="+", choices=SPLITS, default=SPLITS, help="splits that are looked at")
+    parser.add_argument("--splits", nargs="+", choices=SPLITS, default=SPLITS, help="splits that are read")
     parser.add_argument("--networks", nargs="*", default=[], metavar="NAME=FOLDER", help="of the embedded pool")
     parser.add_argument("--mariadb-networks", nargs="*", default=[], metavar="NAME=FOLDER", help="of MariaDB")
     arguments = parser.parse_args()

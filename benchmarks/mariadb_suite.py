@@ -31,7 +31,7 @@ from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn, write_json
-from poolpilot.env.servers.watch_settings import LONG_LOOK
+from poolpilot.env.servers.watch_settings import LONG_WATCH
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
@@ -185,7 +185,7 @@ def write_files(folder: Path, cells: Sequence[SuiteCell]) -> None:
 
 
 def _settings(given: argparse.Namespace) -> SuiteRunSettings:
-    common: dict[str, Any] = {"place": LabPlace(folder=given.folder, watch=LONG_LOOK), "objective": given.objective}
+    common: dict[str, Any] = {"place": LabPlace(folder=given.folder, watch=LONG_WATCH), "objective": given.objective}
     if not given.quick:
         return SuiteRunSettings(**common)
     paired = PairedSettings(measurement=QUICK, least_rounds=2, most_rounds=2)

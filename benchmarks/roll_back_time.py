@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def rolled_back(workload: SqlWorkload, folder: Path, times: int, *, full: bool) -> list[float]:
-    """Seconds of each way back."""
+    """Seconds of each restoration."""
     with LabServer(workload, LabPlace(folder=folder)) as server:
         first = server.tuple_in_force()
         found = []
@@ -90,7 +90,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/roll_back_time.json"))
     parser.add_argument("--folder", type=Path, default=Path("lab"), help="where the test servers lie")
-    parser.add_argument("--times", type=int, default=300, help="ways back in each situation")
+    parser.add_argument("--times", type=int, default=300, help="restorations in each situation")
     return parser.parse_args()
 
 

@@ -72,5 +72,5 @@ def test_no_sweep_is_refused(grid: ActionGrid) -> None:
 
 def test_sweep_off_the_grid_is_refused(waiting_sweep: WorkloadSweep) -> None:
     elsewhere = ActionGrid(sizes=(3, 5), oversubscribes=(3,), timer_intervals_ms=(500,))
-    with pytest.raises(StoreError, match="'waiting' measured no tuple of the grid"):
+    with pytest.raises(StoreError, match="'waiting' measured no configuration of the grid"):
         EncodedSweeps.of([waiting_sweep], elsewhere)

@@ -50,7 +50,7 @@ def test_knobs_that_a_server_lacks_are_not_varied() -> None:
 
 
 def test_limits_that_allow_nothing_are_refused() -> None:
-    with pytest.raises(SettingError, match="no tuple of the grid"):
+    with pytest.raises(SettingError, match="no configuration of the grid"):
         ActionGrid((64,), (3,), (500,)).mask(KnobSpace.stock(2, max_pool_size=8))
 
 

@@ -79,7 +79,7 @@ def test_no_prediction_leaves_the_limits(unanimous: Artefact, window_of: Callabl
 def test_limits_that_allow_no_tuple_are_an_error(unanimous: Artefact, window_of: Callable[..., Window]) -> None:
     stock = KnobSpace.stock(2)
     far = KnobSpace(2, {**stock.knobs, "pool_size": replace(stock.knobs["pool_size"], low=100, default=100)})
-    with pytest.raises(SettingError, match="no tuple of the grid"):
+    with pytest.raises(SettingError, match="no configuration of the grid"):
         predict(ScorePredictor(unanimous), window_of(0), far)
 
 

@@ -62,14 +62,14 @@ class EncodedSweeps:
         """Encodes sweeps.
 
         Raises:
-            StoreError: There is no sweep, or one measured no tuple of the grid that its limits allow.
+            StoreError: There is no sweep, or one measured no configuration of the grid that its limits allow.
             SettingError: The limits of a sweep allow no tuple of the grid.
         """
         if not sweeps:
             raise StoreError("there is no swept workload to learn from; collect some first (`poolpilot collect`)")
         for sweep in sweeps:
             if not any(_repeats(sweep, pool_tuple) and sweep.limits.allows(pool_tuple) for pool_tuple in grid.tuples):
-                raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured no tuple of the grid")
+                raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured no configuration of the grid")
         encoded: list[EncodedWindow] = []
         reference: list[float] = []
         sweep_of: list[int] = []

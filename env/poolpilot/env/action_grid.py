@@ -69,7 +69,7 @@ class ActionGrid:
         """
         allowed = _allowed(self, limits.ranges)
         if not allowed.any():
-            raise SettingError("no tuple of the grid is inside the limits of this server; widen the limits")
+            raise SettingError("no configuration of the grid is inside the limits of this server; widen the limits")
         return allowed.copy()
 
     def index_of(self, pool_tuple: PoolTuple) -> int:

@@ -58,7 +58,7 @@ class Controller(ABC):
         """Takes the window that followed.
 
         Raises:
-            SettingError: No tuple is allowed, or the window lacks what the controller goes by.
+            SettingError: No tuple is allowed, or the window lacks what the controller uses.
         """
 
     def recommend(self) -> PoolTuple | None:

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP that wait for a good moment, so that what a command has set can be taken back.
+"""Ctrl-C, SIGTERM and SIGHUP that wait for a good moment, so that what a command has set can be restored.
 
 Three places decide what a signal does. Within `held` it waits for the end of the block: a statement to a server is
 never cut in two. Outside, within the innermost patient `Interrupts`, the first one waits for `check`, such as the end
@@ -35,7 +35,7 @@ FREE = (signal.SIG_DFL, signal.default_int_handler, _leave)
 
 
 def leave_at_once() -> None:
-    """From now on the three signals end the program with `EXIT_CODE`: nothing is there yet that would be taken back.
+    """From now on the three signals end the program with `EXIT_CODE`: nothing is there yet that would be restored.
 
     For a program's first line. What a signal raises in the middle of an import may be caught there, or be told as a
     traceback. While the interpreter is taken down the program is over, and its exit code is what it came to.

@@ -28,8 +28,8 @@ Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 LEAST_IN_SYSTEM = 0.1
-"""Requests in the system on average below which a few looks a second cannot tell how many there are; fewer count as so
-many, so that a window in which no look met one does not pass for a thousand times better."""
+"""Requests in the system on average below which a few readings a second cannot tell how many there are; fewer count as
+so many, so that a window in which no reading met one does not pass for a thousand times better."""
 
 STEEPNESS = 2.0
 """A request that takes so many times its target counts as that number to the minus this, where none is in time."""
@@ -101,7 +101,7 @@ class Objective(BaseModel):
     signal: Literal["throughput", "time_in_system"] = Field(
         default="throughput",
         description="What stands for goodput where no client reports: throughput, which a server that is not saturated "
-        "has whatever its tuple, or the inverse of the mean time in the system by Little's law.",
+        "has whatever its configuration, or the inverse of the mean time in the system by Little's law.",
     )
     goodput_floor_per_s: Positive = Field(
         default=0.1, description="Goodput below this counts as this, so that the logarithm exists."

@@ -114,7 +114,7 @@ def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32],
         SettingError: There is no entry.
     """
     if not entries:
-        raise SettingError("an observation needs at least one window; measure the tuple in force first")
+        raise SettingError("an observation needs at least one window; measure the configuration in force first")
     kept = entries if len(entries) <= k else [entries[0], *entries[len(entries) - k + 1 :]]
     width = len(kept[0].features)
     observation = {

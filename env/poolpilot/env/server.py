@@ -49,7 +49,7 @@ class PoolServer(Tunable, Protocol):
 
 @runtime_checkable
 class VirtualTime(Protocol):
-    """A server whose time is simulated: it can stop after a number of requests, and looking at it costs nothing."""
+    """A server whose time is simulated: it can stop after a number of requests, and observing it costs nothing."""
 
     def run_requests(self, requests: int, most_s: float, least_s: float = 0.0) -> None:
         """Lets the server serve until so many more requests are answered, for `least_s` to `most_s` seconds."""

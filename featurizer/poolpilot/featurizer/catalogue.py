@@ -189,7 +189,7 @@ INDICATORS: tuple[Feature, ...] = (
         0.0,
         LONGEST_US,
         derivation="active round less its CPU time, run-queue delay and latch waits: at least so much, since a latch "
-        "wait also holds spinning and waits that the pool was told of",
+        "wait also holds spinning and reported waits",
     ),
     _per_request("row_lock_waits_per_request", Measure("row_lock_waits")),
     Feature(ROWS_READ_PER_S, "1/s", Measure("rows_read"), DURATION, 1.0, 0.0, MOST_ROWS_PER_S, 1.0),
@@ -225,7 +225,7 @@ INDICATORS: tuple[Feature, ...] = (
     _mean_number(
         "standing_connections_mean",
         Measure("standing_connection_us"),
-        "the same of groups that have not polled between two looks either",
+        "the same of groups that have not polled between two readings either",
     ),
     *(
         _us_per_request(f"events_{kind}_us_per_request", Measure(f"events_{kind}_us"), f"wait events: {kind}")

@@ -58,10 +58,10 @@ class PoolTuple:
         """
         unknown = sorted(values.keys() - set(cls.__slots__))
         if unknown:
-            raise SettingError(f"a pool tuple has no field {unknown[0]!r}")
+            raise SettingError(f"a configuration has no field {unknown[0]!r}")
         missing = [name for name in ("pool_size", "oversubscribe", "timer_interval_ms") if name not in values]
         if missing:
-            raise SettingError(f"a pool tuple needs the field {missing[0]!r}")
+            raise SettingError(f"a configuration needs the field {missing[0]!r}")
         return cls(**values)
 
     def __str__(self) -> str:

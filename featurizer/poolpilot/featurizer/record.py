@@ -89,11 +89,11 @@ CONTEXT_FIELDS = (
     RecordField("run_id", "text", "", "collection run"),
     RecordField("kind", "text", "", "why the window was measured: sweep, climb, random or probe"),
     RecordField("round", "int", "", "number of the window within its sweep or climb"),
-    RecordField("propensity", "float", "1", "probability with which the tuple was chosen"),
+    RecordField("propensity", "float", "1", "probability with which the configuration was chosen"),
     RecordField("time_unix_s", "float", "s", "wall clock at the window's end"),
     RecordField("steal_share", "float", "1", "share of CPU time the hypervisor took", nullable=True),
-    RecordField("settle_s", "float", "s", "time to settle under the tuple before the window"),
-    RecordField("timer", "text", "", "free, or restarted: by every change of the tuple, as in older records"),
+    RecordField("settle_s", "float", "s", "time to settle under the configuration before the window"),
+    RecordField("timer", "text", "", "free, or restarted: by every change of the configuration, as in older records"),
 )
 TUPLE_FIELDS = (
     RecordField("pool_size", "int", "groups", "number of thread groups"),

@@ -30,7 +30,7 @@ LONGEST_ROUND = 1.5
 """Stall limits after which the timer has given a group a listener again, on average at most."""
 
 LEAST_WAITING = 0.1
-"""Connections that wait on average below which a few looks a second cannot tell how many do: time in the system that
+"""Connections that wait on average below which a few readings a second cannot tell how many do: time in the system that
 fewer would save is none that can be shown."""
 
 UNHEARD = "unlistened_connections_mean"

@@ -46,7 +46,7 @@ class Architecture(BaseModel):
         default="response-set-scores-1", description="Name and version of the forward pass."
     )
     features: int = Field(gt=0, description="Features of one window, F.")
-    candidates: int = Field(gt=0, description="Tuples on the grid, A.")
+    candidates: int = Field(gt=0, description="Configurations on the grid, A.")
     members: int = Field(default=5, ge=1, description="Members of the ensemble, M.")
     hidden: int = Field(default=64, ge=1, description="Width of every hidden layer, H.")
 

@@ -111,11 +111,12 @@ class ModelCard(BaseModel):
     grid: ActionGrid = Field(
         validation_alias=AliasChoices("grid", "ladder"),
         serialization_alias="ladder",  # as in every card that was ever written
-        description="The tuples it chooses from.",
+        description="The configurations it chooses from.",
     )
     training_digest: str = Field(description="Digest of the records it was trained on.")
     static_tuple: tuple[int, int, int] | None = Field(
-        default=None, description="Core of the single best static tuple of the training workloads, to compare with."
+        default=None,
+        description="Core of the single best static configuration of the training workloads, to compare with.",
     )
     metrics: dict[str, float] = Field(default={}, description="Results on the validation workloads.")
     hidden_features: tuple[str, ...] = Field(
@@ -151,7 +152,7 @@ class ModelCard(BaseModel):
         if any(len(vector) != width for vector in vectors):
             raise ValueError(f"every vector of features must have {width} entries")
         if self.architecture.candidates != len(self.grid):
-            raise ValueError(f"the grid has {len(self.grid)} tuples, not {self.architecture.candidates}")
+            raise ValueError(f"the grid has {len(self.grid)} configurations, not {self.architecture.candidates}")
         unknown = set(self.hidden_features) - {row.name for row in self.features}
         if unknown:
             raise ValueError(f"no feature to hide is named {', '.join(sorted(unknown))}")

@@ -38,7 +38,7 @@ class RememberedWorkload(BaseModel):
 
     name: str = Field(description="Its name.")
     family: str = Field(description="Its family.")
-    tuples: tuple[RememberedTuple, ...] = Field(description="Every tuple measured.")
+    tuples: tuple[RememberedTuple, ...] = Field(description="Every configuration measured.")
 
     def under(self, core: Core) -> RememberedTuple:
         """The tuple measured that is nearest in logarithms."""

@@ -1,4 +1,4 @@
-"""Every predictor can drive a server: it looks, sets what the predictor names, and holds it."""
+"""Every predictor can drive a server: it observes, sets what the predictor names, and holds it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,31 +41,31 @@ def window_of(size: int) -> Window:
     return observe(CurveServer(CURVE, initial=PoolTuple(size, 3, 500)), 1.0).window
 
 
-@pytest.mark.parametrize("looks", [1, 3])
-def test_sets_what_is_named_after_the_looks_and_holds_it(looks: int) -> None:
+@pytest.mark.parametrize("windows", [1, 3])
+def test_sets_what_is_named_after_the_windows_and_holds_it(windows: int) -> None:
     predictor = Recorded(32)
     trace = tune(
         CurveServer(CURVE),
-        PredictorController(predictor, KNOBS, Objective(), looks),
+        PredictorController(predictor, KNOBS, Objective(), windows),
         Objective(),
         period_s=1.0,
         horizon_s=8.0,
     )
-    assert [step.pool_tuple.pool_size for step in trace.steps] == [4] * looks + [32] * (8 - looks)
-    assert predictor.shown == [[4] * looks]
+    assert [step.pool_tuple.pool_size for step in trace.steps] == [4] * windows + [32] * (8 - windows)
+    assert predictor.shown == [[4] * windows]
 
 
 def test_asks_afresh_when_somebody_else_has_set_another_tuple() -> None:
     predictor = Recorded(32)
-    controller = PredictorController(predictor, KNOBS, Objective(), looks=2)
+    controller = PredictorController(predictor, KNOBS, Objective(), windows=2)
     sizes = [answer_of(controller, window_of(size)).pool_size for size in (4, 4, 32, 8, 8, 32)]
     assert sizes == [4, 32, 32, 8, 32, 32]
     assert predictor.shown == [[4, 4], [8, 8]]
 
 
-def test_a_look_starts_again_when_the_tuple_changes_meanwhile() -> None:
+def test_an_observation_starts_again_when_the_tuple_changes_meanwhile() -> None:
     predictor = Recorded(32)
-    controller = PredictorController(predictor, KNOBS, Objective(), looks=2)
+    controller = PredictorController(predictor, KNOBS, Objective(), windows=2)
     assert [answer_of(controller, window_of(size)).pool_size for size in (4, 8, 8)] == [4, 8, 32]
     assert predictor.shown == [[8, 8]]
 
@@ -96,6 +96,6 @@ def test_formulas_and_static_tuples_are_controllers() -> None:
     assert static.prediction is not None
 
 
-def test_refuses_to_ask_without_a_look() -> None:
-    with pytest.raises(SettingError, match="at least 1 window"):
-        PredictorController(Recorded(1), KNOBS, Objective(), looks=0)
+def test_refuses_to_ask_without_a_window() -> None:
+    with pytest.raises(SettingError, match="windows is 0, but a predictor needs at least 1"):
+        PredictorController(Recorded(1), KNOBS, Objective(), windows=0)

@@ -64,7 +64,7 @@ def test_stored_workloads_rank_the_size_before_the_timer(
 
 
 def test_ranking_says_what_it_lacks() -> None:
-    with pytest.raises(SettingError, match="at least two tuples"):
+    with pytest.raises(SettingError, match="at least two configurations"):
         rank_knobs(POINTS[:1], np.ones(1), NAMES)
     with pytest.raises(SettingError, match="name for each knob"):
         rank_knobs(POINTS, np.ones(60), NAMES[:2])

@@ -117,7 +117,7 @@ def test_server_that_takes_nothing_ends_the_search_all_the_same() -> None:
     window = observe(CurveServer(ARCH), 1.0).window
     proposals = [answer_of(search, window) for _ in range(6)]
     assert proposals[-1] == window.pool_tuple
-    assert "none of the tuples asked for" in search.reason
+    assert "none of the configurations asked for" in search.reason
 
 
 def test_restart_knob_is_refused_without_a_way_to_restart_and_restarted_with_one() -> None:

@@ -110,7 +110,7 @@ def test_mapping_needs_workloads_of_one_space(stored: list[StoredWorkload]) -> N
     flat = StoredWorkload("flat", stored[0].points[:, :1], stored[0].metrics, stored[0].values)
     with pytest.raises(SettingError, match="one space"):
         WorkloadMapping([stored[0], flat])
-    with pytest.raises(SettingError, match="each of its tuples"):
+    with pytest.raises(SettingError, match="each of its configurations"):
         StoredWorkload("short", stored[0].points, stored[0].metrics, stored[0].values[:1])
 
 
@@ -123,5 +123,5 @@ def test_tuples_that_cannot_be_asked_for_are_left_out_and_none_is_an_error(waiti
         (size, 3, timer_ms) for size in (2, 4) for timer_ms in (10, 500)
     ]
     elsewhere = SearchSpace.of(KNOBS, names, {**choices, "pool_size": (5, 7)}, KNOBS.default_tuple())
-    with pytest.raises(SettingError, match="under no tuple that this search may try"):
+    with pytest.raises(SettingError, match="under no configuration that this search may try"):
         StoredWorkload.of(waiting_sweep, elsewhere, Objective())

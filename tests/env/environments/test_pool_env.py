@@ -81,7 +81,7 @@ def test_server_that_fails_in_reset_is_closed() -> None:
 
 def test_server_that_allows_nothing_of_the_grid_is_closed() -> None:
     env = PoolEnv(lambda _: Target(CountingServer(), FREE), grid=ActionGrid((1000,), (3,), (500,)))
-    with pytest.raises(SettingError, match="no tuple of the grid"):
+    with pytest.raises(SettingError, match="no configuration of the grid"):
         env.reset(seed=0)
     assert CountingServer.closed == 1
 

@@ -104,7 +104,7 @@ def test_policy_that_knows_the_oracle_beats_one_that_does_not(make_sweep: MakeSw
 def test_nothing_to_replay_is_refused(make_sweep: MakeSweep) -> None:
     with pytest.raises(SettingError, match="at least one sweep"):
         RecordedPoolEnv([])
-    with pytest.raises(SettingError, match="'hump' has measured no tuple of the grid"):
+    with pytest.raises(SettingError, match="'hump' has measured no configuration of the grid"):
         RecordedPoolEnv([make_sweep()], grid=ActionGrid((5,), (3,), (500,)))
     with pytest.raises(SettingError, match="start 'best'"):
         RecordedPoolEnv([make_sweep()], start="best")  # type: ignore[arg-type]

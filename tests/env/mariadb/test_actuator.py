@@ -51,6 +51,6 @@ def test_grants_are_least_privilege_unless_asked_and_quote_accounts() -> None:
 
 @pytest.mark.parametrize("name", ["`poolpilot`.`apply_pool`", "apply_pool", "pool-pilot.apply", "poolpilot.größe", ""])
 def test_procedure_that_a_journal_could_not_name_is_refused_before_anything_is_set(name: str) -> None:
-    """Before, a tuner set by it, and after a kill nobody could go the way back."""
+    """Before, a tuner set by it, and after a kill nobody could restore."""
     with pytest.raises(SettingError, match=r"write schema\.procedure, such as poolpilot\.apply_pool"):
         CallProcedure(name)

@@ -1,4 +1,4 @@
-"""The session that looks and sets is one of the server that was asked for."""
+"""The session that observes and sets is one of the server that was asked for."""
 
 from dataclasses import replace
 

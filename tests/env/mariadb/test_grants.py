@@ -155,7 +155,7 @@ def test_nobody_logs_in_as_the_owner(granted: Lab) -> None:
 
 def test_procedure_keeps_the_idle_timeout(granted: Lab) -> None:
     server = MariadbServer(account_of(granted, "caller"), CallProcedure())
-    with server, pytest.raises(ServerError, match="core tuple alone"):
+    with server, pytest.raises(ServerError, match="stall limit alone"):
         server.apply(PoolTuple(4, 3, 500, idle_timeout_s=30.0))
 
 

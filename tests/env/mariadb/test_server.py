@@ -22,7 +22,7 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers import mariadb
 from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.servers.watch_settings import LONG_LOOK, WatchSettings
+from poolpilot.env.servers.watch_settings import LONG_WATCH, WatchSettings
 from poolpilot.errors import ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.measures import STATUS_COUNTERS, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -254,7 +254,7 @@ def test_rows_that_looks_read_are_nobodys(server: MariadbServer) -> None:
 
 
 def test_wait_events_are_missing_where_performance_schema_is_off(lab: Lab) -> None:
-    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account(), watch=LONG_LOOK) as opened:
+    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account(), watch=LONG_WATCH) as opened:
         assert not any(name.startswith("events_") for name in opened.snapshot().counters)
 
 
@@ -475,7 +475,7 @@ def suppressed(session: Session, statement: str) -> None:
 
 
 def test_who_looks_at_everything_sees_what_goes_on_beside_the_workload(lab: Lab) -> None:
-    with MariadbServer(lab.root, watch=LONG_LOOK) as opened, Session(lab.root) as backup, Session(lab.root) as writer:
+    with MariadbServer(lab.root, watch=LONG_WATCH) as opened, Session(lab.root) as backup, Session(lab.root) as writer:
         assert observe(opened, 0.6).window.disturbances == ()
         writer.execute("CREATE DATABASE IF NOT EXISTS held_off")
         backup.execute("FLUSH TABLES WITH READ LOCK")

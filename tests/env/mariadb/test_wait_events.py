@@ -10,7 +10,7 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE, sees_wait_events
 from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.servers.watch_settings import LONG_LOOK
+from poolpilot.env.servers.watch_settings import LONG_WATCH
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +24,11 @@ def instrumented(mariadb_installed: None, tmp_path_factory: pytest.TempPathFacto
 def test_the_account_needs_a_grant_and_then_sees_the_waits_for_files(instrumented: Lab) -> None:
     account = Dsn(defaults_file=instrumented.defaults_file).account()
     with Session(instrumented.root) as root:
-        with MariadbServer(account, watch=LONG_LOOK) as opened:
+        with MariadbServer(account, watch=LONG_WATCH) as opened:
             assert not sees_wait_events(opened.session)
             assert "events_file" not in opened.snapshot().counters
         root.execute(f"GRANT SELECT ON {WAIT_EVENTS_TABLE} TO '{account.user}'@'127.0.0.1'")
-        with MariadbServer(account, watch=LONG_LOOK) as opened:
+        with MariadbServer(account, watch=LONG_WATCH) as opened:
             before = opened.snapshot()
             root.execute("CREATE DATABASE made")
             root.execute("CREATE TABLE made.written (id INT) ENGINE=InnoDB")

@@ -174,7 +174,8 @@ def test_tuple_out_of_range_is_refused_before_anything_is_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tuples", "message"), [([], "at least one tuple"), ([PoolTuple(8, 3, 500)], r"must hold the tuple \(4, 3, 500\)")]
+    ("tuples", "message"),
+    [([], "at least one configuration"), ([PoolTuple(8, 3, 500)], r"must hold the configuration \(4, 3, 500\)")],
 )
 def test_sweep_that_cannot_be_judged_is_refused(tuples: list[PoolTuple], message: str) -> None:
     objective = Objective(min_share={"all": 0.5})
@@ -188,7 +189,7 @@ def test_reference_that_is_named_is_in_every_round_and_what_floors_are_shares_of
     raced = [result for result in results if result.core == first.core and result.round != AGAIN_ROUND]
     assert len(raced) == 5
     assert len(results) <= SETTINGS.most_windows(len(TUPLES), holds_reference=True)
-    with pytest.raises(SettingError, match=r"must hold the tuple \(77, 3, 500\)"):
+    with pytest.raises(SettingError, match=r"must hold the configuration \(77, 3, 500\)"):
         sweep(
             CurveServer(HUMP),
             TUPLES,

@@ -248,7 +248,7 @@ def test_file_that_is_no_journal_is_named(begun: Journal, stock: KnobSpace, text
 
 def test_announced_tuple_outside_the_ranges_is_named(begun: Journal, stock: KnobSpace) -> None:
     begun.announce(FIRST.with_core((16, 100_000, 500)))
-    with pytest.raises(JournalError, match="holds a tuple that this server does not take"):
+    with pytest.raises(JournalError, match="holds a configuration that this server does not take"):
         found(begun, stock)
 
 

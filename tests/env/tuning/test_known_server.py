@@ -39,7 +39,7 @@ def test_what_was_left_on_the_one_before_is_told(tmp_path: Path) -> None:
     known = KnownServer(tmp_path, "h=db1")
     known.note(SERVER, "climb")
     Journal.begin(tmp_path, SERVER, PoolTuple(2, 3, 500), KnobSpace.stock(2), "climb")
-    assert "where that has ended without its way back, and leads to" in known.other_than(OTHER)
+    assert "where that has ended without a restore, and leads to" in known.other_than(OTHER)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"server": 1}', b"\xff"])

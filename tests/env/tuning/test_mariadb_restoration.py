@@ -1,4 +1,4 @@
-"""The way back on a real MariaDB: one tuner at a time, lost connections, left-over tuples, and what others set."""
+"""Restoration on a real MariaDB: one tuner at a time, lost connections, left-over tuples, and what others set."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -255,7 +255,7 @@ def test_way_back_of_a_server_is_not_gone_on_another_one(
     assert f"SET GLOBAL thread_pool_size = {first.pool_size};" in str(ended.value).splitlines()
     monkeypatch.undo()
     with opened(lab) as again:
-        assert "has ended without its way back" in MariadbRestoration(again, tmp_path).resume()
+        assert "has ended without a restore" in MariadbRestoration(again, tmp_path).resume()
         assert again.tuple_in_force() == first
 
 
@@ -282,7 +282,7 @@ def test_message_names_what_is_in_force_where_the_server_is_gone(
     assert f"SET GLOBAL thread_pool_stall_limit = {first.timer_interval_ms};" in text.splitlines()
     with opened(lab) as again:
         sentence = MariadbRestoration(again, tmp_path).resume()
-        assert "has ended without its way back" in sentence
+        assert "has ended without a restore" in sentence
         assert again.tuple_in_force() == first
 
 
@@ -324,7 +324,7 @@ def test_next_start_goes_back_first(server: MariadbServer, lab: Lab, tmp_path: P
             assert beginning == first
             assert next_one.tuple_in_force() == first
     assert "The climb of" in said(console)
-    assert "has ended without its way back. In force now:" in said(console)
+    assert "has ended without a restore. In force now:" in said(console)
 
 
 def test_left_over_tuple_that_somebody_has_changed_since_is_theirs(
@@ -378,7 +378,7 @@ def test_identity_outlives_connections(server: MariadbServer, lab: Lab) -> None:
 def test_what_is_promised_is_what_would_be_done(
     server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before, a way back was promised that nobody would go: after a restart, or where a person has set all since."""
+    """Before, a restore was promised that nobody would do: after a restart, or where a person has set all since."""
     first = leave_behind(server, tmp_path)
     removes = "`poolpilot restore` with this DSN and --execute only removes the journal"
     with opened(lab) as next_one:

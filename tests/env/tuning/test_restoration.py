@@ -1,4 +1,4 @@
-"""A way back that cannot be gone is told apart from what the work met."""
+"""A restoration that fails is told apart from what the work met."""
 
 import io
 import os
@@ -23,7 +23,7 @@ class OnceSet(CurveServer):
 
 
 def worked_on(server: CurveServer, error: PoolPilotError | None) -> None:
-    """Sets something else, meets an error if there is one, and goes the way back."""
+    """Sets something else, meets an error if there is one, and restores."""
     with restoring(ApplyFirst(server), "learn", Console(file=io.StringIO())) as first:
         server.apply(first.with_core((8, 3, 500)))
         if error is not None:

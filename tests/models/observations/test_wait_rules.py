@@ -55,13 +55,15 @@ def ruled(
     return WaitRules().advise(replace(window, indicators=indicators or {}), limits)
 
 
-def test_threads_that_wait_untold_while_requests_queue_call_for_more(window_of: WindowOf, limits: KnobSpace) -> None:
+def test_threads_that_wait_unreported_while_requests_queue_call_for_more(
+    window_of: WindowOf, limits: KnobSpace
+) -> None:
     found = ruled(window_of, SLOW_FLUSHES, limits, IDLE)
     assert found is not None
     # 1.9 active threads keep at most 0.8 of 2 processors busy, so 4.8 would keep both: the next power of two.
     assert found.pool_tuple.core == (8, 3, 10)
     assert "40 requests queue while 60 % of the processors idle" in found.reason
-    assert "of 1.9 active threads at least 1.1 wait for what the pool is not told of" in found.reason
+    assert "of 1.9 active threads at least 1.1 wait unreported" in found.reason
 
 
 @pytest.mark.parametrize(

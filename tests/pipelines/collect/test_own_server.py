@@ -1,4 +1,4 @@
-"""Sweeps of a server of one's own: whole training workloads that are worth what was measured, and the way back."""
+"""Sweeps of a server of one's own: whole training workloads that are worth what was measured, and restoration."""
 
 import io
 from pathlib import Path

@@ -164,7 +164,7 @@ def test_starts_that_were_not_measured_are_left_out(sweeps: list[WorkloadSweep])
     settings = EvaluationSettings(start_sizes=(2, 16, 100))
     assert list(starts_of(sweeps[0], settings)) == ["default", "size 16"]
     only = {core: entry for core, entry in sweeps[0].entries.items() if core[0] == 1}
-    with pytest.raises(StoreError, match="none of the starting tuples"):
+    with pytest.raises(StoreError, match="none of the initial configurations"):
         starts_of(replace(sweeps[0], entries=only), settings)
 
 

@@ -130,7 +130,7 @@ def test_a_way_back_that_fails_is_no_refusal_and_is_carried_into_the_report(
     assert report.promoted
     assert report.not_brought_back is not None
     assert "could not be brought back: it refuses" in report.not_brought_back
-    assert "your own server does not have its first configuration back: the tuple at the start" in said.getvalue()
+    assert "your own server does not have its first configuration back: the initial configuration" in said.getvalue()
 
 
 @pytest.mark.usefixtures("collected")
@@ -139,7 +139,7 @@ def test_one_that_cannot_be_looked_at_without_leave_ends_nothing(
 ) -> None:
     monkeypatch.setattr(own_server, "mariadb_target", refusing)
     assert run_own(execute=False).promoted
-    assert "your own server is not looked at: db1:3306 refuses the account" in said.getvalue()
+    assert "your own server is not measured: db1:3306 refuses the account" in said.getvalue()
 
 
 @pytest.mark.usefixtures("collected")

@@ -113,7 +113,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
 def test_two_grids_in_one_store_are_refused(collect_settings: NewSettings, planned: Planned, staging: Staging) -> None:
     store = collected(collect_settings(), planned[:1], staging)
     other = replace(staging, grid=replace(staging.grid, sizes=(1, 2, 4)))
-    with pytest.raises(StoreError, match="holds another grid of tuples"):
+    with pytest.raises(StoreError, match="holds another grid of configurations"):
         collected(collect_settings(), planned[1:2], other)
     apart = store.with_name("apart")
     collected(collect_settings().model_copy(update={"store": apart}), planned[1:2], other)

@@ -140,7 +140,7 @@ PLANTED: dict[Plant, tuple[str, str]] = {
     unknown_timer: ("schema", r"row 7 .*: names the timer 'sundial'; there are 'restarted' and 'free'"),
     other_family: ("schema", r"\(workload 'small-1'\): of the family 'large', its workload of 'small'"),
     second_definition: ("schema", r"workloads/run-\w+\.parquet, row 15: a second definition of workload 'small-1'"),
-    second_grid: ("schema", r"planted mixes 2 grids of tuples"),
+    second_grid: ("schema", r"planted mixes 2 grids of configurations"),
     repeated: ("duplicate", r"row \d+ \(workload '.*'\) repeats segment .*, row \d+: no single row can be removed"),
     without_default: ("no_default", r"the sweep of workload 'small-1' in .*planted has no default: of \(2, 3, 500\)"),
     family_in_two_splits: ("leak", r"family 'small' is in the splits 'test' and 'train'"),

@@ -120,7 +120,7 @@ def test_what_was_judged_is_promoted_whatever_is_written_meanwhile(
 @pytest.mark.usefixtures("better")
 def test_a_champion_of_another_grid_is_replaced_if_told_so(promoted: Callable[..., Promotion], tmp_path: Path) -> None:
     shutil.copytree(champion_folder(), tmp_path / "champion")
-    with pytest.raises(ArtefactError, match="chooses from another grid of tuples; give --without-comparison"):
+    with pytest.raises(ArtefactError, match="chooses from another grid of configurations; give --without-comparison"):
         promoted()
     console = silent()
     assert promoted(console, without_comparison=True, dry_run=True).champion is None

@@ -281,11 +281,11 @@ def test_client_that_leaves_is_no_failure(predictor: Any) -> None:
 
 
 def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], request_values: dict[str, Any]) -> None:
-    predictor = tellable(error=SettingError("the limits allow no tuple of the grid"))
+    predictor = tellable(error=SettingError("the limits allow no configuration of the grid"))
     with TestClient(create_app(predictor)) as client:
         response = client.post("/v1/predict", json=request_values)
     document = check_problem(response, 422, "bad_field")
-    assert (document["field"], document["detail"]) == ("body.limits", "the limits allow no tuple of the grid")
+    assert (document["field"], document["detail"]) == ("body.limits", "the limits allow no configuration of the grid")
     with TestClient(create_app(predictor)) as client:
         response = client.post("/v1/predict", json={"request": request_values})
     assert check_problem(response, 422, "bad_field")["field"] == "body.request.limits"

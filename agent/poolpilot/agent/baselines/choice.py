@@ -26,7 +26,9 @@ def best_allowed(scores: NDArray[np.floating], grid: ActionGrid, limits: KnobSpa
     usable = np.where(grid.mask(limits) & ~np.isnan(scores), scores, -np.inf)
     best = int(np.argmax(usable))
     if not np.isfinite(usable[best]):
-        raise SettingError("none of the tuples that this server allows has been measured; collect on such a server")
+        raise SettingError(
+            "none of the configurations that this server allows has been measured; collect on such a server"
+        )
     return best
 
 
@@ -46,7 +48,7 @@ def advise(
         SettingError: There is no window.
     """
     if not windows:
-        raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+        raise SettingError("a prediction needs at least one window; measure the configuration in force first")
     in_force = windows[-1].pool_tuple
     return Prediction(
         pool_tuple=in_force.with_core(core),

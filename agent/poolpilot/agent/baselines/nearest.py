@@ -33,7 +33,9 @@ class NearestSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tuple_weight: float = Field(
-        default=1.0, ge=0.0, description="Weight of the tuple a window was measured under, against all features."
+        default=1.0,
+        ge=0.0,
+        description="Weight of the configuration a window was measured under, against all features.",
     )
 
 
@@ -72,7 +74,7 @@ class NearestWorkload:
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         distances = np.stack([self._distances(encode_window(window, limits, objective)) for window in windows])
         nearest = np.stack([self._per_sweep(row) for row in distances]).mean(axis=0)
         sweep = int(np.argmin(nearest))

@@ -50,7 +50,7 @@ class NearestRatios:
             SettingError: There is no window, or the server allows no configuration of the grid.
         """
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         placed = PlacedCurves.on(self.curves, limits, objective)
         distances = squared_distances(self.curves, windows, limits)
         nearest = np.argsort(distances, kind="stable")[: self.settings.neighbours]

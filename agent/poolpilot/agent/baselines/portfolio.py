@@ -84,7 +84,7 @@ class Portfolio:
             place = f"configuration {self.tuples.index(untried[0]) + 1} of the portfolio's {len(self.tuples)}"
             return advise(windows, untried[0].core, f"{untried[0]} is {place}, whatever the workload", "portfolio")
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         best = objective.best(windows)
         reason = f"{best.pool_tuple} is the best of the {len(windows)} windows measured"
         return advise(windows, best.pool_tuple.core, reason, "portfolio")

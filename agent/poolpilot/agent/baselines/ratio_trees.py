@@ -72,7 +72,7 @@ class RatioTrees:
             SettingError: There is no window, or the server allows no configuration of the grid.
         """
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         first, tuples = windows[0], self.grid.on(limits).tuples
         connections = first.profile.features.get("connections") or 1.0
         inputs = ratio_tree_inputs(ratios_of(first.profile.features)[self._known], tuples, limits.cpus, connections)

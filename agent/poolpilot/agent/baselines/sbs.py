@@ -24,7 +24,10 @@ class SingleBestStaticSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     min_coverage: float = Field(
-        default=0.5, ge=0.0, le=1.0, description="Share of the training sweeps that must have measured the tuple."
+        default=0.5,
+        ge=0.0,
+        le=1.0,
+        description="Share of the training sweeps that must have measured the configuration.",
     )
 
 
@@ -68,7 +71,7 @@ class SingleBestStatic:
         """Names a tuple; see `Predictor.predict`."""
         best = best_allowed(-self.mean_regret, self.grid, limits)
         reason = (
-            f"{self.grid.tuples[best]} is the best static tuple of the training workloads: "
+            f"{self.grid.tuples[best]} is the best static configuration of the training workloads: "
             f"it loses {self.mean_regret[best]:.0%} of their optimum on average"
         )
         return advise(windows, self.grid.tuples[best].core, reason, "sbs")

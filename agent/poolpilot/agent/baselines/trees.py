@@ -98,7 +98,7 @@ class BoostedTrees:
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         encoded = [encode_window(window, limits, objective) for window in windows]
         values = np.stack([self._values(window) for window in encoded]).mean(axis=0)
         best = best_allowed(values, self.grid, limits)

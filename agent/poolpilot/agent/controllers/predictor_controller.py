@@ -1,4 +1,4 @@
-"""Every predictor as a controller: one look, one answer, which is held."""
+"""Every predictor as a controller: one observation, one answer, which is held."""
 
 from poolpilot.agent.controllers.trial_rule import TrialRule
 from poolpilot.env.controller import Controller, Trial
@@ -19,11 +19,11 @@ class PredictorController(Controller):
         predictor: What is asked.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
-        looks: Windows of one tuple that it is shown.
+        windows: Windows of one tuple that it is shown.
         window_s: Seconds of such a window; None leaves that to the loop.
 
     Raises:
-        SettingError: `looks` is less than 1.
+        SettingError: `windows` is less than 1.
     """
 
     def __init__(
@@ -31,13 +31,13 @@ class PredictorController(Controller):
         predictor: Predictor,
         knobs: KnobSpace,
         objective: Objective,
-        looks: int = 1,
+        windows: int = 1,
         window_s: float | None = None,
     ) -> None:
-        if looks < 1:
-            raise SettingError(f"looks is {looks}, but a predictor needs at least 1 window to look at")
+        if windows < 1:
+            raise SettingError(f"windows is {windows}, but a predictor needs at least 1")
         self._rule = TrialRule(predictor, knobs, objective)
-        self._looks = looks
+        self._wanted = windows
         self._window_s = window_s
         self._windows: list[Window] = []
         self._held: PoolTuple | None = None
@@ -52,7 +52,7 @@ class PredictorController(Controller):
         return Trial(self._held, self._window_s if self._held is None else None)
 
     def observe(self, window: Window) -> None:
-        """Takes a window to look at; asks once there are enough of them.
+        """Takes a window; asks once there are enough of them.
 
         Raises:
             SettingError: The limits allow no tuple, or the predictor cannot answer on this server.
@@ -64,8 +64,8 @@ class PredictorController(Controller):
         if self._windows and self._windows[-1].pool_tuple != in_force:
             self._windows = []
         self._windows.append(window)
-        if len(self._windows) < self._looks:
-            self.reason = f"{in_force} is looked at: {len(self._windows)} of {self._looks} windows"
+        if len(self._windows) < self._wanted:
+            self.reason = f"{in_force} is observed: {len(self._windows)} of {self._wanted} windows"
             return
         self._held = self._named(in_force)
         self._windows = []

@@ -1,6 +1,6 @@
 """The refiner: up to three decisions on one server, the first of which is the one-shot prediction.
 
-It is the trial rule (`trial_rule.py`), which a warm start goes by too, on windows that it measures itself.
+It is the trial rule (`trial_rule.py`), which a warm start uses too, on windows that it measures itself.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class RefinerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    decisions: int = Field(default=3, ge=1, le=MOST_DECISIONS, description="Tuples it may set at most.")
+    decisions: int = Field(default=3, ge=1, le=MOST_DECISIONS, description="Configurations it may set at most.")
     measurement: MeasurementSettings = Field(
-        default=MeasurementSettings(), description="How long the response to a tuple is measured."
+        default=MeasurementSettings(), description="How long the response to a configuration is measured."
     )
 
 

@@ -22,11 +22,11 @@ LONG_ENOUGH = 0.9
 """Share of the ticks that a first window must span; what is in force, and how its timer ticks, shows only then."""
 
 MOST_DOUBLINGS = 2
-"""How often the first look is doubled while a class with a floor has not been seen; then it goes without."""
+"""How often the first observation is doubled while a class with a floor has not been seen; then it goes without."""
 
 MOST_REPEATS = 5
-"""How often a disturbed window is measured again before it counts, or before the first tuple comes back meanwhile; and
-how often a server that has nothing to do is looked at again before nothing is tried."""
+"""How often a disturbed window is measured again before it counts, or before the initial configuration comes back
+meanwhile; and how often a server that has nothing to do is observed again before nothing is tried."""
 
 
 class TrialController(Controller):
@@ -47,7 +47,7 @@ class TrialController(Controller):
         predictor: What is asked after every window; None measures the tuple in force and tries nothing.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
-        decisions: Tuples tried at most.
+        decisions: Candidates tried at most.
         measurement: How long what settles is dropped, and how long a window lasts.
     """
 
@@ -60,7 +60,7 @@ class TrialController(Controller):
         measurement: MeasurementSettings | None = None,
     ) -> None:
         self.windows: list[Window] = []
-        """The windows that counted: the first tuple's, then one for each trial."""
+        """The windows that counted: the initial configuration's, then one for each trial."""
         self._rule = TrialRule(predictor, knobs, objective, decisions)
         self._objective = objective
         self._measurement = measurement or MeasurementSettings()
@@ -91,7 +91,7 @@ class TrialController(Controller):
         return self._rule.best(self.windows).pool_tuple if self.windows else None
 
     def _looked(self) -> Generator[Trial, Window, Window]:
-        """The first tuple's window, as long as its timer and what has a floor ask for; any where there is no load."""
+        """The initial configuration's window, as long as its timer and floors ask for; any where there is no load."""
         first = yield from self._loaded()
         if first.is_idle:
             return first
@@ -108,13 +108,13 @@ class TrialController(Controller):
         return first
 
     def _loaded(self) -> Generator[Trial, Window, Window]:
-        """The first tuple's first window under a load; an idle one where none comes."""
-        self.reason = "the tuple in force is measured first"
+        """The initial configuration's first window under a load; an idle one where none comes."""
+        self.reason = "the configuration in force is measured first"
         for _ in range(MOST_REPEATS):
             first = yield Trial(None, self._measurement.window_s)
             if not first.is_idle:
                 return first
-            self.reason = "nobody sends anything: the tuple in force is looked at again"
+            self.reason = "nobody sends anything: the configuration in force is observed again"
         return (yield Trial(None, self._measurement.window_s))
 
     def _measured(self) -> Generator[Trial, Window, None]:
@@ -178,8 +178,8 @@ class TrialController(Controller):
     def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
         """The first window of a trial that nothing disturbs; what waits alone tell of counts once it has gone on.
 
-        A backup that is seen ends; until then the first tuple waits for that. Waits for locks of definitions may be the
-        workload's own, of user locks.
+        A backup that is seen ends; until then the initial configuration waits for that. Waits for locks of definitions
+        may be the workload's own, of user locks.
         """
         looks = 0
         while disturbed := disturbances_of([window := (yield Trial(trial, window_s))]):
@@ -192,7 +192,7 @@ class TrialController(Controller):
         return window
 
     def _cleared(self, window_s: float) -> Generator[Trial, Window, Window]:
-        """The first tuple's window in which nothing is seen any more that disturbs."""
+        """The initial configuration's window in which nothing is seen any more that disturbs."""
         while (window := (yield Trial(self.windows[0].pool_tuple, window_s))).disturbances:
             self.reason = disturbances_of([window])[0]
         return window

@@ -1,4 +1,4 @@
-"""Try, look again, keep the best: which tuple a predictor is tried with next, and which one it ends on."""
+"""Try, observe again, keep the best: which tuple a predictor is tried with next, and which one it ends on."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ class TrialRule:
         predictor: What is asked; it sees all windows so far. None tries nothing.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
-        decisions: Tuples tried at most.
+        decisions: Candidates tried at most.
     """
 
     def __init__(self, predictor: Predictor | None, knobs: KnobSpace, objective: Objective, decisions: int = 1) -> None:
@@ -39,7 +39,7 @@ class TrialRule:
         """Asks the predictor; asked again after as many windows, its new answer replaces the old one.
 
         Args:
-            windows: The first tuple's window, then one for each trial.
+            windows: The initial configuration's window, then one for each trial.
 
         Raises:
             SettingError: The limits allow no tuple.

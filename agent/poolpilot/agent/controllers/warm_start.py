@@ -1,11 +1,11 @@
 """The warm start: what a predictor names is tried and measured, then a climb takes over at the best of it.
 
-A cold climb begins with its first look alone where something has a floor: a share of what one short sample happened to
-hold is none, and a class that it does not show would have no floor at all.
+A cold climb begins with its first observation alone where something has a floor: a share of what one short sample
+happened to hold is none, and a class that it does not show would have no floor at all.
 
-Where nothing tried was better, the climb waits until the first tuple does again about what it did: requests that a poor
-trial has left behind tell nothing of sizes, and trials may have led the pool into a poorer state, such as a latch that
-has collapsed, in which a climb goes by noise alone.
+Where nothing tried was better, the climb waits until the initial configuration does again about what it did: requests
+that a poor trial has left behind tell nothing of sizes, and trials may have led the pool into a poorer state, such as
+a latch that has collapsed, in which a climb follows noise alone.
 """
 
 import math
@@ -33,10 +33,10 @@ from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.native_pool import SpectralSettings
 
 POORER = math.log(2.0)
-"""Fall of J of the first tuple below which the pool is not what it was before the trials."""
+"""Fall of J of the initial configuration below which the pool is not what it was before the trials."""
 
 MOST_RETURNS = 10
-"""Windows in which the first tuple may do again what it did; after them the load has changed, and it is climbed."""
+"""Windows in which the initial configuration may do again what it did; after them the load has changed."""
 
 OpenClimb = Callable[[PoolTuple, bool, Window | None], Controller]
 """Makes what takes over at a tuple; the flag says whether it starts as if it had arrived (warm), the window what floors
@@ -48,13 +48,13 @@ class WarmStartSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    decisions: int = Field(default=5, ge=1, le=MOST_DECISIONS, description="Tuples tried at most.")
+    decisions: int = Field(default=5, ge=1, le=MOST_DECISIONS, description="Candidates tried at most.")
     measurement: MeasurementSettings = Field(
         default=MeasurementSettings(settle_s=0.1, window_s=0.4),
         description="What a trial drops, and how long it lasts.",
     )
 
-    def looking(self, least_s: float) -> Self:
+    def observing(self, least_s: float) -> Self:
         """The same with windows of at least so long."""
         window_s = max(self.measurement.window_s, least_s)
         return self.model_copy(update={"measurement": self.measurement.model_copy(update={"window_s": window_s})})
@@ -71,7 +71,7 @@ class WarmStart(Controller):
     """Tries what a predictor names, then climbs from the best of it: cold if the predictor abstained.
 
     Args:
-        predictor: What is asked; None looks at the tuple in force, for as long as its floors need, and tries nothing.
+        predictor: What is asked; None observes the tuple in force, for as long as its floors need, and tries nothing.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
         open_climb: Makes what takes over at the tuple chosen.
@@ -103,7 +103,7 @@ class WarmStart(Controller):
 
     @property
     def tried(self) -> list[Window]:
-        """The windows that counted: the first tuple's, then one for each trial."""
+        """The windows that counted: the initial configuration's, then one for each trial."""
         return self._trials.windows
 
     def suggest(self) -> Trial:
@@ -132,17 +132,17 @@ class WarmStart(Controller):
 
     @property
     def _comes_back(self) -> bool:
-        """Whether trials have ended where they began, so that the first tuple comes back into force."""
+        """Whether trials have ended where they began, so that the initial configuration comes back into force."""
         best = self._trials.recommend()
         return len(self.tried) > 1 and best is not None and best.core == self.tried[0].pool_tuple.core
 
     @property
     def returning(self) -> bool:
-        """Whether the first tuple is back in force and no climb has begun, so that later windows tell of it."""
+        """Whether the initial configuration is back and no climb has begun, so that later windows tell of it."""
         return bool(self._returns or self._back) and self.climb is None
 
     def _returned(self, window: Window) -> None:
-        """Takes a window of the first tuple after the trials; a disturbed one, or one of another, tells nothing."""
+        """Takes a window of the initial configuration; a disturbed one, or one of another, tells nothing."""
         if window.pool_tuple.core != self.tried[0].pool_tuple.core:
             return
         if disturbed := disturbances_of([window]):
@@ -210,7 +210,7 @@ def climb_controller(
         objective: What it climbs on.
         names: The knobs that are climbed; many look round a prediction by their waves, so they never start as arrived.
         predictor: What a warm climb starts from; None is a cold climb.
-        warm_start: How the predictor tries, and how long a cold climb looks first where something has a floor.
+        warm_start: How the predictor tries, and how long a cold climb observes first where something has a floor.
 
     Raises:
         SettingError: A setting is refused, or a knob cannot be climbed.
@@ -226,5 +226,5 @@ def climb_controller(
     if predictor is None and not may_have_floors(objective, server):
         return cold
     if predictor is None:
-        warm_start = (warm_start or WarmStartSettings()).looking(period_of(settings))
+        warm_start = (warm_start or WarmStartSettings()).observing(period_of(settings))
     return WarmStart(predictor, knobs, objective, open_climb, warm_start)

@@ -10,9 +10,13 @@ class BayesianSettings(SearchSettings):
 
     random_rounds: int = Field(default=10, ge=1, description="Rounds drawn at random before the first choice.")
     deviations: float = Field(
-        default=3.0, ge=0.0, description="k in U = m + k s: standard deviations that not knowing a tuple is worth."
+        default=3.0,
+        ge=0.0,
+        description="k in U = m + k s: standard deviations that not knowing a configuration is worth.",
     )
-    candidates: int = Field(default=1000, ge=1, description="Tuples drawn at random among which a round chooses.")
+    candidates: int = Field(
+        default=1000, ge=1, description="Configurations drawn at random among which a round chooses."
+    )
     threads: int = Field(
         default=1, ge=1, description="Threads of torch; more than one costs the same seed its meaning."
     )

@@ -66,7 +66,7 @@ def rank_knobs(
         SettingError: There are fewer than two tuples, or the lengths differ.
     """
     if len(points) < 2 or len(points) != len(values) or points.shape[1] != len(names):
-        raise SettingError("a ranking needs at least two tuples, a value for each, and a name for each knob")
+        raise SettingError("a ranking needs at least two configurations, a value for each, and a name for each knob")
     settings = settings or RankingSettings()
     polynomial = PolynomialFeatures(settings.degree, include_bias=False)
     # Standardised before the polynomial, so that products are of deviations, and after it, so that one penalty is fair.

@@ -18,7 +18,7 @@ class RoundSettings(BaseModel):
     settle_windows: int = Field(
         default=0,
         ge=0,
-        description="Windows after a change of the tuple that are not counted, on top of those that are.",
+        description="Windows after a change of the configuration that are not counted, on top of those that are.",
     )
 
 

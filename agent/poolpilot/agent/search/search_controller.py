@@ -21,8 +21,8 @@ Restart = Callable[[PoolTuple], None]
 class SearchSettings(RoundSettings):
     """What a search maximises and when it ends."""
 
-    rounds: int | None = Field(default=200, ge=1, description="Tuples tried; none is until the results are stable.")
-    samples_per_round: int = Field(default=1, ge=1, description="Windows by which a tuple is evaluated.")
+    rounds: int | None = Field(default=200, ge=1, description="Trials; none is until the results are stable.")
+    samples_per_round: int = Field(default=1, ge=1, description="Windows by which a configuration is evaluated.")
     stable_rounds: int = Field(
         default=20, ge=1, description="Without a number of rounds: the search ends after so many without improvement."
     )
@@ -92,9 +92,11 @@ class SearchController(RoundController):
     def _final(self, window: Window) -> PoolTuple:
         best = self._best()
         if best is None:
-            self.reason = "none of the tuples asked for was ever in force; the one that is stays"
+            self.reason = "none of the configurations asked for was ever in force; the one that is stays"
             return window.pool_tuple
-        self.reason = f"{best} is the best of {len(self.observations)} tuples measured in {self.rounds_done} rounds"
+        self.reason = (
+            f"{best} is the best of {len(self.observations)} configurations measured in {self.rounds_done} rounds"
+        )
         return best
 
     def _best(self) -> PoolTuple | None:

@@ -35,7 +35,9 @@ class StoredWorkload:
 
     def __post_init__(self) -> None:
         if not 0 < len(self.points) == len(self.metrics) == len(self.values):
-            raise SettingError(f"workload {self.workload_id!r} needs metrics and a value for each of its tuples")
+            raise SettingError(
+                f"workload {self.workload_id!r} needs metrics and a value for each of its configurations"
+            )
 
     @classmethod
     def of(cls, sweep: WorkloadSweep, space: SearchSpace, objective: Objective, target: Goal = "objective") -> Self:
@@ -59,7 +61,9 @@ class StoredWorkload:
         ]
         cores = [core for core in alike or tuples if space.contains(tuples[core])]
         if not cores:
-            raise SettingError(f"workload {sweep.workload_id!r} was measured under no tuple that this search may try")
+            raise SettingError(
+                f"workload {sweep.workload_id!r} was measured under no configuration that this search may try"
+            )
         entries = [sweep.entries[core] for core in cores]
         points = space.encode_all([tuples[core] for core in cores])
         metrics = np.stack([_metrics(entry) for entry in entries])

@@ -52,7 +52,7 @@ class TimedSearch(Controller):
         return self.search.best_so_far()
 
     def _run(self) -> Generator[Trial, Window, None]:
-        self.reason = "the tuple in force is measured first"
+        self.reason = "the configuration in force is measured first"
         spent_s, trials = 0.0, 0
         window = yield Trial(None, self._measurement.window_s)
         while True:
@@ -71,6 +71,6 @@ class TimedSearch(Controller):
             trials += 1
         self.finished = True
         best = self.search.best_so_far()
-        self.reason = f"{best} is the best of {trials} tuples tried"
+        self.reason = f"{best} is the best of {trials} configurations tried"
         while True:
             yield Trial(best)

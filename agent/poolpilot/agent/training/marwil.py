@@ -67,7 +67,7 @@ def imitate(
         on_iteration: Called with every iteration's number and metrics, 0 for the initial network.
 
     Raises:
-        StoreError: There is no training or no validation sweep, or one measured no tuple of the grid.
+        StoreError: There is no training or no validation sweep, or one measured no configuration of the grid.
     """
     settings = settings or MarwilSettings()
     encoded = EncodedSweeps.of(training, grid)

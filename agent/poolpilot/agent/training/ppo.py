@@ -36,7 +36,9 @@ class PpoSettings(BaseModel):
     horizon: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Decisions of an episode; the first is one-shot.")
     gamma: float = Field(default=0.9, ge=0.0, le=1.0, description="Discount of later decisions.")
     gae_lambda: float = Field(default=0.95, ge=0.0, le=1.0, description="Lambda of the advantage estimate.")
-    start: Literal["default", "random"] = Field(default="random", description="Tuple that an episode starts under.")
+    start: Literal["default", "random"] = Field(
+        default="random", description="Configuration that an episode starts under."
+    )
     steps_per_iteration: int = Field(default=2048, ge=1, description="Decisions sampled in an iteration.")
     minibatch_size: int = Field(default=256, ge=1, description="Decisions of one step of the optimiser.")
     passes: int = Field(default=4, ge=1, description="Passes over the sample of an iteration.")
@@ -73,7 +75,7 @@ def refine(
         on_iteration: Called with every iteration's number and metrics, 0 for the initial network.
 
     Raises:
-        SettingError: There is no training sweep, or one measured no tuple of the grid.
+        SettingError: There is no training sweep, or one measured no configuration of the grid.
         StoreError: There is no validation sweep.
     """
     settings = settings or PpoSettings()

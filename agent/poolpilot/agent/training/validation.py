@@ -52,7 +52,7 @@ class ValidationSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    starts: int = Field(default=4, ge=1, description="Starting tuples of every sweep.")
+    starts: int = Field(default=4, ge=1, description="Initial configurations of every sweep.")
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Decisions of the refiner.")
     seed: int = Field(default=0, ge=0, description="Seed of the starts and of the replay.")
 

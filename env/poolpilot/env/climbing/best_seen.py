@@ -1,4 +1,4 @@
-"""What a climb goes by, and what it may end on: of the tuples that its latest windows have shown, the best one."""
+"""What a climb decides by, and what it may end on: of the tuples that its latest windows have shown, the best one."""
 
 import math
 from collections import deque

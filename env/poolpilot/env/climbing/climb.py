@@ -1,4 +1,4 @@
-"""A climber of the pool size as a controller: what a window says, in the four numbers that climbers go by.
+"""A climber of the pool size as a controller: what a window says, in the four numbers that climbers use.
 
 Any climber will do: ours, or those after .NET, MongoDB and others in `native_pool/climb/baselines/`.
 """

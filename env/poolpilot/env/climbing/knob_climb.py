@@ -108,7 +108,7 @@ class KnobClimbController(Controller):
         return [self._named(record) for record in self.climber.log()]
 
     def adopt(self, settings: ClimbSettings | SpectralSettings) -> None:
-        """Goes by other settings, their price of a thread included, from the next window on.
+        """Uses other settings, their price of a thread included, from the next window on.
 
         Raises:
             SettingError: A value is out of range or contradicts another; the old settings stay.

@@ -118,7 +118,7 @@ def _encode(sweep: WorkloadSweep, grid: ActionGrid) -> _Encoded:
     measured = [pool_tuple.core in sweep.entries for pool_tuple in grid.tuples]
     mask = grid.mask(sweep.limits) & np.array(measured)
     if not mask.any():
-        raise SettingError(f"the sweep of workload {sweep.workload_id!r} has measured no tuple of the grid")
+        raise SettingError(f"the sweep of workload {sweep.workload_id!r} has measured no configuration of the grid")
     default = sweep.limits.default_tuple()
     start = default if default.core in sweep.entries else grid.nearest(default, mask)
     known = {grid.tuples[index] for index in np.flatnonzero(mask)} | {start}

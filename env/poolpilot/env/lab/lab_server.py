@@ -21,7 +21,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 
 POLL_S = 0.1
 SPARE_CONNECTIONS = 16
-"""Connections of a server beside those of its load: the administrator's, the side job's, a look from outside."""
+"""Connections of a server beside those of its load: the administrator's, the side job's, an observer from outside."""
 
 
 class LabPlace(BaseModel):

@@ -9,7 +9,7 @@ from poolpilot.featurizer.window import Window
 
 @dataclass
 class LoadWatch:
-    """Looks at a server now and then; whenever somebody changes the tuple, its window begins anew.
+    """Reads a server now and then; whenever somebody changes the tuple, its window begins anew.
 
     Attributes:
         server: The server, with the load as its reporting clients.
@@ -19,8 +19,8 @@ class LoadWatch:
     _first: Snapshot | None = None
     _last: Snapshot | None = None
 
-    def look(self) -> None:
-        """Takes one look.
+    def observe(self) -> None:
+        """Reads it once.
 
         Raises:
             ServerError: The server or a client is gone.
@@ -32,7 +32,7 @@ class LoadWatch:
 
     @property
     def window(self) -> Window | None:
-        """From the first look under the latest tuple to the last one; None before there are two."""
+        """From the first reading under the latest tuple to the last one; None before there are two."""
         if self._first is None or self._last is None or self._first is self._last:
             return None
         return Window.between(self._first, self._last)

@@ -14,7 +14,7 @@ PROCEDURE = "poolpilot.apply_pool"
 """Schema and name of the procedure that `poolpilot mariadb grants` prints."""
 
 PROCEDURE_NAME = re.compile(r"[A-Za-z0-9_$]{1,64}\.[A-Za-z0-9_$]{1,64}")
-"""Names that a statement may hold as they are: a journal hands them on to whoever goes the way back."""
+"""Names that a statement may hold as they are: a journal hands them on to whoever restores."""
 
 LEAST_STALL_LIMIT_MS = 10
 """Shortest stall limit that the procedure takes, unless somebody has had it printed otherwise."""
@@ -61,7 +61,7 @@ def in_order(before: PoolTuple, after: PoolTuple) -> list[str]:
 def statements(before: PoolTuple, after: PoolTuple) -> tuple[str, ...]:
     """What sets the variables that differ, one a statement, those that add capacity first.
 
-    A variable that no longer has its old value is left alone: somebody else has set it since the last look.
+    A variable that no longer has its old value is left alone: somebody else has set it since the last reading.
     """
     return tuple(
         f"SET GLOBAL {variable} = IF(@@GLOBAL.{variable} = {old}, {new}, @@GLOBAL.{variable})"
@@ -107,7 +107,8 @@ class CallProcedure:
         """
         if before.idle_timeout_s != after.idle_timeout_s:
             raise ServerError(
-                f"the procedure {self.name} sets the core tuple alone; keep idle_timeout_s at {before.idle_timeout_s:g}"
+                f"the procedure {self.name} sets pool size, oversubscribe and stall limit alone; keep idle_timeout_s "
+                f"at {before.idle_timeout_s:g}"
             )
         session.execute(f"CALL {self.name}(%s, %s, %s)", after.core)
 

@@ -1,4 +1,4 @@
-"""The session that looks and sets, on the extra port where there is one, so that no pool can lock its tuner out."""
+"""The session that observes and sets, on the extra port where there is one, so that no pool can lock its tuner out."""
 
 from types import TracebackType
 from typing import Self
@@ -10,18 +10,19 @@ from poolpilot.errors import ServerError
 
 NO_EXTRA_PORT = (
     "the server has no extra_port: where its pool runs out of threads this connection waits like any other, and a bad "
-    "tuple could not be taken back; put extra_port=3307 and extra_max_connections=3 under [mariadb] into its my.cnf"
+    "configuration could not be rolled back; put extra_port=3307 and extra_max_connections=3 under [mariadb] into its "
+    "my.cnf"
 )
 
 EXTRA_PORT_UNUSED = (
     "the extra port {port} cannot be used ({error}): where the pool runs out of threads this connection waits like any "
-    "other, and a bad tuple could not be taken back; see to it that this host reaches the port, and that "
+    "other, and a bad configuration could not be rolled back; see to it that this host reaches the port, and that "
     "extra_max_connections leaves a connection free"
 )
 
 
 class Control:
-    """The session that looks and sets, and how it was reached.
+    """The session that observes and sets, and how it was reached.
 
     Args:
         session: The permanent one.

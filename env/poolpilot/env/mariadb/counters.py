@@ -86,7 +86,7 @@ STATUS_QUERY = (
     f"UNION ALL SELECT 1, {NAME_AND_VALUE} FROM information_schema.SESSION_STATUS "
     f"WHERE VARIABLE_NAME IN ({_listed('rows_read')})"
 )
-"""What the server has counted (0), and of it what this session itself has read (1): a look at many groups reads as many
+"""What the server has counted (0), and of it what this session itself has read (1): of many groups that is as many
 rows. Not by SHOW, which adds the rows that it reads to the server's alone."""
 
 CHANGEABLE = {**{knob: variable.lower() for knob, (variable, _) in KNOB_VARIABLES.items()}, MAX_THREADS: MAX_THREADS}
@@ -128,7 +128,7 @@ class Population:
         return sum(self.unlistened_groups.values())
 
     def unheard_since(self, earlier: "Population") -> int:
-        """Those of groups that had no listener at an earlier look either, and have not polled since."""
+        """Those of groups that had no listener at an earlier reading either, and have not polled since."""
         return sum(
             connections
             for group, connections in self.unlistened_groups.items()

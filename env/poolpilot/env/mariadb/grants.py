@@ -7,7 +7,7 @@ QUOTES = ("'", '"', "`")
 """What may stand around the name and around the host of an account, as MariaDB shows and takes them."""
 
 OBSERVER = """\
--- To look: nothing but a login. MariaDB shows its pool's counters to every account.
+-- To observe: nothing but a login. MariaDB shows its pool's counters to every account.
 -- A new account is locked until it has a password. Choose one, and write it under [client], beside user and socket or
 -- host, into a file of mode 0600:
 --   ALTER USER {tuner} IDENTIFIED BY '...' ACCOUNT UNLOCK;

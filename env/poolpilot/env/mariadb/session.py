@@ -92,7 +92,7 @@ class Session:
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION group_concat_max_len = 1048576, "
             "SESSION time_zone = 'SYSTEM', SESSION max_statement_time = 0"
         )
-        # In a cluster a look would wait until all that was replicated is applied, for as long as 30 s under load.
+        # In a cluster a reading would wait until all that was replicated is applied, for as long as 30 s under load.
         try:
             self.execute("SET SESSION wsrep_sync_wait = 0")
         except LostServerError:

@@ -1,4 +1,4 @@
-"""Other work: the share of the processors that programs of others use, looked at before anything is measured."""
+"""Other work: the share of the processors that programs of others use, measured before anything is measured."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ def busy_share(seconds: float = LOOK_S, stat: Path = STAT) -> float | None:
     """Share of all processors' time that is used while this program sleeps, 0..1; None where nobody can tell.
 
     Args:
-        seconds: How long to look.
+        seconds: How long to measure.
         stat: File to read, in the format of /proc/stat.
     """
     before = ticks_so_far(stat)
@@ -32,7 +32,7 @@ def other_work(seconds: float = LOOK_S, stat: Path = STAT) -> list[str]:
     """What to say before measuring on a machine that is not quiet, as sentences; nothing where it is.
 
     Args:
-        seconds: How long to look.
+        seconds: How long to measure.
         stat: File to read, in the format of /proc/stat.
     """
     share = busy_share(seconds, stat)

@@ -30,7 +30,9 @@ class MeasurementSettings(SettleSettings):
         ge=1.0,
         description="A trial by which a floor is in doubt is measured again, for so many windows; 1 for never.",
     )
-    rest_s: float = Field(default=0.0, ge=0.0, description="Seconds between two measurements under the old tuple.")
+    rest_s: float = Field(
+        default=0.0, ge=0.0, description="Seconds between two measurements under the old configuration."
+    )
     most_steal: float = Field(
         default=1.0,
         ge=0.0,
@@ -41,14 +43,16 @@ class MeasurementSettings(SettleSettings):
     keep_shares: tuple[float, ...] = Field(
         default=(0.32, 0.4),
         min_length=1,
-        description="Share of the tuples that survives each racing round; its length is the rounds.",
+        description="Share of the configurations that survives each racing round; its length is the rounds.",
     )
-    finalists: int = Field(default=3, ge=1, description="Tuples that are repeated after the race.")
+    finalists: int = Field(default=3, ge=1, description="Configurations that are repeated after the race.")
     final_repeats: int = Field(default=1, ge=0, description="Further windows of each finalist at most.")
     wanted_error: float = Field(
         default=0.0, ge=0.0, description="Standard error of mean J under which the finalists need no further windows."
     )
-    oracle_repeats: int = Field(default=3, ge=0, description="Windows by which the best tuple is measured afresh.")
+    oracle_repeats: int = Field(
+        default=3, ge=0, description="Windows by which the best configuration is measured afresh."
+    )
 
     def window_for(self, pool_tuple: PoolTuple) -> float:
         """Seconds of a window under this tuple."""
@@ -59,7 +63,7 @@ class MeasurementSettings(SettleSettings):
         return self.rest_s + self.longest_settle_s(pool_tuple) + self.window_for(pool_tuple)
 
     def survivors(self, tuples: int, round_number: int) -> int:
-        """How many of the tuples measured in a racing round go on."""
+        """How many of the configurations measured in a racing round go on."""
         return min(max(round(self.keep_shares[round_number] * tuples), self.finalists), tuples)
 
     def most_windows(self, tuples: int, *, holds_reference: bool = False) -> int:
@@ -288,11 +292,13 @@ class _Race:
 
     def _check(self) -> None:
         if not self.tuples:
-            raise SettingError("a sweep needs at least one tuple")
+            raise SettingError("a sweep needs at least one configuration")
         for pool_tuple in self.tuples:
             self.server.knobs.check(pool_tuple)
         if self._holds_reference and self.reference.core not in {pool_tuple.core for pool_tuple in self.tuples}:
-            raise SettingError(f"a sweep must hold the tuple {self.reference}, which floors are shares of; add it")
+            raise SettingError(
+                f"a sweep must hold the configuration {self.reference}, which floors are shares of; add it"
+            )
 
     def _measure_each(self, tuples: Sequence[PoolTuple], number: int) -> None:
         measured = {result.core for result in self.results if result.round == number}

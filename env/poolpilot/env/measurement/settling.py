@@ -18,7 +18,9 @@ class SettleSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    settle_s: float = Field(default=0.1, ge=0.0, description="Seconds dropped at least after a change of the tuple.")
+    settle_s: float = Field(
+        default=0.1, ge=0.0, description="Seconds dropped at least after a change of the configuration."
+    )
     settle_intervals: float = Field(
         default=3.0, ge=0.0, description="Timer intervals dropped at most while the pool still makes threads."
     )
@@ -42,7 +44,7 @@ def interval_s(pool_tuple: PoolTuple) -> float:
 
 
 class Settling:
-    """Says how long a server should serve before it is looked at again; whoever asks lets it serve.
+    """Says how long a server should serve before it is measured again; whoever asks lets it serve.
 
     Args:
         pool_tuple: The tuple that was set just now.

@@ -46,7 +46,7 @@ INTEGRALS = {
 """Counter that integrates a number of the population over time."""
 
 UNHEARD_US = "standing_connection_us"
-"""Counter that integrates the connections whose group nobody has listened for from one look at it to the next."""
+"""Counter that integrates the connections whose group nobody has listened for from one reading of it to the next."""
 
 
 class ClientReports(Protocol):
@@ -69,12 +69,12 @@ class MariadbServer:
     Args:
         account: Where it is and who asks.
         actuator: How tuples get in; `SET GLOBAL` if None.
-        watch: How it is looked at.
+        watch: How it is observed.
         clients: Clients that report latencies by class; None where nobody does, as in production.
         cpus: Processors of the server, where somebody has named them; else those of its process, where it runs here.
 
     Attributes:
-        announce: Called with a tuple before it is set, so that the way back outlives this process; None for nobody.
+        announce: Called with a tuple before it is set, so that what was there can be restored; None for nobody.
 
     Raises:
         SettingError: `cpus` is out of its range.
@@ -173,7 +173,7 @@ class MariadbServer:
 
         Raises:
             SettingError: The tuple is outside the ranges, or `thread_pool_max_threads` leaves too few threads for it.
-            TupleChangedError: Somebody else has set a tuple since the last look.
+            TupleChangedError: Somebody else has set a tuple since the last reading.
             ServerError: The server did not take it.
         """
         with held():
@@ -265,7 +265,7 @@ class MariadbServer:
         )
 
     def run_for(self, seconds: float) -> None:
-        """Waits while the server serves, with a look at its groups now and then.
+        """Waits while the server serves, with a reading of its groups now and then.
 
         Raises:
             LostServerError: The server is gone.
@@ -309,7 +309,7 @@ class MariadbServer:
             raise TupleChangedError(f"somebody else has set {read} where {before} was in force")
 
     def _sample(self, population: Population) -> None:
-        """Adds a look at the groups that was just taken to the integrals, by trapezoids."""
+        """Adds a reading of the groups that was just taken to the integrals, by trapezoids."""
         now_s = time.monotonic()
         for counter, name in INTEGRALS.items():
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
@@ -319,7 +319,7 @@ class MariadbServer:
         self.population, self._sampled_s = population, now_s
 
     def _watch_for_disturbances(self) -> None:
-        """Notes what goes on beside the workload, where that is to be looked for and the last look is long ago."""
+        """Notes what goes on beside the workload, where that is wanted and the last check is long ago."""
         every_s, now_s = self.watch.disturbances_every_s, time.monotonic()
         if every_s is None or now_s - self._watched_s < every_s:
             return
@@ -341,7 +341,7 @@ class MariadbServer:
         self._counts = None if process is None else ProcessCounters(process, most, self._named_cpus)
 
     def _beside_the_pool(self) -> dict[str, float]:
-        """What the process of the server tells, where it runs here, and performance_schema, where it is looked at."""
+        """What the process of the server tells, where it runs here, and performance_schema, where it is read."""
         counters = {} if self._counts is None else self._counts.read()
         if self._counts is not None:
             self._facts = self._facts.with_usable(self._counts.usable)

@@ -47,7 +47,7 @@ class MariadbFacts:
 
         Args:
             control: The connection to it.
-            watch: How it is looked at.
+            watch: How it is observed.
             named_cpus: Processors that somebody has named; those of its process count if None.
 
         Raises:
@@ -114,7 +114,7 @@ class MariadbFacts:
         if wanted > most:
             raise SettingError(
                 f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "
-                f"is {most}: choose a smaller tuple, or raise it in my.cnf"
+                f"is {most}: choose a smaller configuration, or raise it in my.cnf"
             )
 
 

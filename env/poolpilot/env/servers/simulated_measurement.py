@@ -71,7 +71,9 @@ class Scenario:
 class SimulatedMeasurement(SettleSettings):
     """How long a tuple is simulated."""
 
-    settle_s: float = Field(default=0.02, ge=0.0, description="Seconds dropped at least after a change of the tuple.")
+    settle_s: float = Field(
+        default=0.02, ge=0.0, description="Seconds dropped at least after a change of the configuration."
+    )
     requests: int = Field(default=2000, ge=1, description="Requests answered in a window.")
     most_s: float = Field(default=60.0, gt=0.0, description="Virtual seconds of a window at most.")
 
@@ -172,7 +174,7 @@ def simulate_batch(
     measurement = (settings or SimulatedMeasurement()).model_copy(update={"requests": requests})
     jobs = [(place, index) for place in range(len(scenarios)) for index in range(len(tuples))]
     if not jobs:
-        raise SettingError("there is nothing to simulate: give at least one scenario and one tuple")
+        raise SettingError("there is nothing to simulate: give at least one scenario and one configuration")
     batches = [jobs[first : first + together] for first in range(0, len(jobs), together)]
     columns = _run_batches(batches, lambda batch: _rows(scenarios, tuples, batch, measurement, threads), on_done)
     if not columns:
@@ -190,7 +192,9 @@ def _refuse(scenario: Scenario, first: PoolTuple) -> None:
         with scenario.open() as server:
             server.knobs.check(first)
     except SettingError as error:
-        raise SettingError(f"no server of the scenarios allows any of the tuples; of the first, {error}") from error
+        raise SettingError(
+            f"no server of the scenarios allows any of the configurations; of the first, {error}"
+        ) from error
 
 
 def _run_batches(

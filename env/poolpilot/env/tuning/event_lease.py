@@ -51,7 +51,7 @@ class EventLease:
 
     Args:
         server: The server, whose connection may be opened anew meanwhile.
-        seconds: Within so many seconds after the tuner's last statement its tuple is taken back.
+        seconds: Within so many seconds after the tuner's last statement its tuple is rolled back.
     """
 
     def __init__(self, server: MariadbServer, seconds: int) -> None:

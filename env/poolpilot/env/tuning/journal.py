@@ -1,4 +1,4 @@
-"""What a command notes of a server before each change, so that the way back outlives the command, however that ends.
+"""What a command notes of a server before each change, so that it can be restored however the command ends.
 
 A journal is a file of JSON lines: the first one tells the server, the tuple at the beginning and who writes it; each
 further one is a tuple that is about to be set. A line counts once it is whole and on the disk, and only then the server
@@ -64,7 +64,7 @@ class Journal:
         most_pool_size: Largest pool size that the server took then. Of one that was started with more than 128 groups
             this cannot be told any more once fewer are in force.
         command: Which command writes it, such as "climb".
-        procedure: What it sets by, where its account may not `SET GLOBAL`, so that who goes its way back may do so too.
+        procedure: What it sets by, where its account may not `SET GLOBAL`, so that who restores may do so too.
         writer: Host and process that write it.
         begun_unix_s: When it began.
         announced: The latest tuples about to be set, oldest first: where the last of them breaks off half way, the pool
@@ -103,8 +103,8 @@ class Journal:
             write_durably(journal.path, _bytes([journal._beginning()]), 0o600)
         except OSError as error:
             raise JournalError(
-                f"cannot write the way back to {journal.path} ({error.strerror}), and without it nothing is set; "
-                f"name another folder with {FOLDER_VARIABLE}"
+                f"cannot write what is to be restored to {journal.path} ({error.strerror}), and without it nothing is "
+                f"set; name another folder with {FOLDER_VARIABLE}"
             ) from error
         return journal
 
@@ -183,7 +183,7 @@ class Journal:
         self.first, self.announced = pool_tuple, ()
 
     def renew(self) -> None:
-        """Writes it again as it is: somebody may have gone the way back, and removed it, while the server was lost.
+        """Writes it again as it is: somebody may have restored, and removed it, while the server was lost.
 
         Raises:
             JournalError: It cannot be written.
@@ -248,7 +248,7 @@ def _check(path: Path, tuples: Sequence[PoolTuple], limits: KnobSpace) -> None:
         try:
             limits.check(pool_tuple)
         except SettingError as error:
-            raise _unfit(path, f"holds a tuple that this server does not take: {error}") from error
+            raise _unfit(path, f"holds a configuration that this server does not take: {error}") from error
 
 
 def _procedure(head: Mapping[str, Any]) -> str | None:
@@ -277,6 +277,6 @@ def _widened(knobs: KnobSpace, most_pool_size: int) -> KnobSpace:
 
 def _unfit(path: Path, reason: str) -> JournalError:
     return JournalError(
-        f"the journal {path}, which an earlier command has left, {reason}: nothing is set; look at the pool's "
+        f"the journal {path}, which an earlier command has left, {reason}: nothing is set; check the pool's "
         "variables, then remove the file, or let `poolpilot restore --forget` do it"
     )

@@ -1,6 +1,6 @@
 """What `poolpilot advise` saw of a server on the way to the tuple in force, kept beside the journals.
 
-Looks under different tuples may disagree. Who knows what was seen under those before is not led in a circle.
+Observations under different tuples may disagree. Who knows what was seen under those before is not led in a circle.
 """
 
 import json
@@ -15,7 +15,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
 KEPT_FOR_S = 86_400.0
-"""Seconds after which a look says nothing of the load of today."""
+"""Seconds after which an observation says nothing of the load of today."""
 
 SAME_LOAD = 1.25
 """Factor of the connections up to which the load is the same."""
@@ -24,7 +24,7 @@ LARGEST_BYTES = 1 << 20
 
 
 class KeptObservations:
-    """The looks at one server.
+    """The observations of one server.
 
     Args:
         folder: That of the journals.
@@ -38,7 +38,7 @@ class KeptObservations:
         """What was seen before under the tuples that advice has led away from, oldest first, and `latest`.
 
         Nothing but `latest` where no advice has led to what is in force, where another load or another day has come,
-        and where the file cannot be read: then what was seen is not known, and a look is the first.
+        and where the file cannot be read: then what was seen is not known, and an observation is the first.
         """
         try:
             with self.path.open("rb") as file:

@@ -40,7 +40,7 @@ class KnownServer:
         if not self.asked or server.is_of(known):
             return ""
         when = time.strftime("%Y-%m-%d %H:%M:%S", set_s)
-        left = ", where that has ended without its way back" if path_of(self.folder, known).exists() else ""
+        left = ", where that has ended without a restore" if path_of(self.folder, known).exists() else ""
         return f"{self.asked} led to {known} for the {command} of {when}{left}, and leads to {server} now"
 
     def note(self, server: ServerIdentity, command: str) -> None:

@@ -1,10 +1,10 @@
-"""The way back on a MariaDB server, which other people use and which outlives the command.
+"""The restoration on a MariaDB server, which other people use and which outlives the command.
 
 One tuner at a time holds a lock in the database. Before each change the tuple is noted in a journal on this host. At
 the end the pool's variables go back to where they were, one by one: those that somebody else has set meanwhile stay. A
 lost connection is opened again for that; where another server answers by then, such as after a switch-over, it is
-tuned from its own beginning, and the journal of the first one stays for who goes its way back there. A journal that is
-still there at the next start is of a command that could not go back: its way is gone first, so that what it left is
+tuned from its own beginning, and the journal of the first one stays for who restores there. A journal that is
+still there at the next start is of a command that could not restore: that is done first, so that what it left is
 never taken for the beginning.
 """
 
@@ -79,7 +79,7 @@ class MariadbRestoration:
             return ()
         in_force = server.tuple_in_force()
         return (
-            f"{journal} has ended without its way back: {in_force} is in force, {journal.first} was at the beginning; "
+            f"{journal} has ended without a restore: {in_force} is in force, {journal.first} was at the beginning; "
             f"{self._would_be_done(journal, in_force)}",
         )
 
@@ -94,10 +94,10 @@ class MariadbRestoration:
         return f"{theirs}{restore} brings {left.wanted if left.theirs else 'it'} back"
 
     def left(self) -> Journal | None:
-        """The journal of a command that works now, or has ended without its way back.
+        """The journal of a command that works now, or has ended without a restore.
 
         Raises:
-            JournalError: It cannot be gone by.
+            JournalError: It cannot be used.
         """
         return Journal.find(self._folder, ServerIdentity.read(self._server.session), self._server.knobs)
 
@@ -107,7 +107,7 @@ class MariadbRestoration:
         Raises:
             ServerError: Another tuner is at work, the procedure would not bring back what is in force, or the lease
                 that is asked for cannot be kept.
-            JournalError: The journal cannot be written, an earlier one cannot be gone by, or the DSN has led to
+            JournalError: The journal cannot be written, an earlier one cannot be used, or the DSN has led to
                 another server before.
         """
         if command not in UNATTENDED and (another := self.another_server()):
@@ -146,7 +146,7 @@ class MariadbRestoration:
             ) from error
 
     def resume(self) -> str:
-        """Takes the server's lock and goes the way back that an earlier command has left; what it did, if anything.
+        """Takes the server's lock and restores what an earlier command has left; what it did, if anything.
 
         Raises:
             ServerError: Another tuner is at work, or the server refuses.
@@ -165,7 +165,7 @@ class MariadbRestoration:
         if journal.procedure is not None and isinstance(asked, SetGlobal):
             server.actuator = CallProcedure(journal.procedure)  # the account may have no other right
         try:
-            return f"{_upper(journal)} has ended without its way back. {self._gone_back(journal)}"
+            return f"{_upper(journal)} has ended without a restore. {self._gone_back(journal)}"
         finally:
             server.actuator = asked
 
@@ -332,14 +332,14 @@ class MariadbRestoration:
 
 
 def by_hand(journal: Journal, error: Exception) -> str:
-    """Why the way back could not be gone, what is in force, and the statements that bring the first tuple back."""
+    """Why it could not be restored, what is in force, and the statements that restore it by hand."""
     unless = "unless the server was restarted"
     if not journal.announced:
         return f"{error}; nothing was set: {journal.first} is in force {unless}"
     names = dict.fromkeys(name for pool_tuple in journal.announced for name in in_order(pool_tuple, journal.first))
     lines = (f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(journal.first, name))};" for name in names)
     return (
-        f"the tuple at the beginning, {journal.first}, could not be brought back: {error}. "
+        f"the initial configuration, {journal.first}, could not be brought back: {error}. "
         f"Last set, and in force {unless}: {journal.announced[-1]}. Once the server answers, "
         "`poolpilot restore` with the same DSN and --execute brings it back, as does the next command that sets "
         "anything, or by hand:\n" + "\n".join(lines)

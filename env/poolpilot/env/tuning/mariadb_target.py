@@ -9,7 +9,7 @@ from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
 from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.servers.watch_settings import LONG_LOOK, WatchSettings
+from poolpilot.env.servers.watch_settings import LONG_WATCH, WatchSettings
 from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.env.tuning.target import Target
@@ -23,7 +23,7 @@ def connect(
     defaults_file: Path | None,
     procedure: str | None = None,
     cpus: int | None = None,
-    watch: WatchSettings = LONG_LOOK,
+    watch: WatchSettings = LONG_WATCH,
 ) -> MariadbServer:
     """Connects to the server of a DSN.
 
@@ -64,7 +64,7 @@ def mariadb_target(
         cpus: Processors of the server.
         lease_s: Seconds of a lease inside the database; none if None.
         min_rows_share: Share of the rows that it must go on reading; see `Objective`.
-        watch: How it is looked at.
+        watch: How it is observed.
 
     Raises:
         SettingError: The DSN, the defaults file or the number of processors is wrong.

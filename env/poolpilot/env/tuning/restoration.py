@@ -68,7 +68,7 @@ class Restoration(Protocol):
 
 @contextmanager
 def restoring(restoration: Restoration, command: str, console: Console, *, keep: bool = False) -> Iterator[PoolTuple]:
-    """Gives the tuple at the beginning, and brings it back at the end: a good one, an error, or a signal.
+    """Gives the initial configuration, and brings it back at the end: a good one, an error, or a signal.
 
     Ctrl-C, SIGTERM and SIGHUP end the block between two statements; while the tuple is brought back they wait.
 
@@ -76,10 +76,10 @@ def restoring(restoration: Restoration, command: str, console: Console, *, keep:
         restoration: How the server gets back.
         command: Which command asks, such as "climb".
         console: Where it is said what is in force at the end.
-        keep: Whether what is in force at a good end stays; after an error the first tuple returns all the same.
+        keep: Whether what is in force at a good end stays; after an error the initial one returns all the same.
 
     Raises:
-        NotBroughtBackError: The way back could not be gone; the text says what is in force.
+        NotBroughtBackError: It could not be restored; the text says what is in force.
         PoolPilotError: Nothing may be set.
     """
 
@@ -104,12 +104,12 @@ def restoring(restoration: Restoration, command: str, console: Console, *, keep:
 
 
 def _return(restoration: Restoration, say: Say) -> None:
-    """Goes the way back and says what is in force.
+    """Restores, and says what is in force.
 
     Raises:
         NotBroughtBackError: It could not be gone, which is told apart from what the work met, and told even where a
             signal has come meanwhile: nobody else knows what is in force.
-        KeyboardInterrupt: A signal has come, and the way back is gone.
+        KeyboardInterrupt: A signal has come, and it is restored.
     """
     failure: ServerError | None = None
     try:
@@ -126,7 +126,7 @@ def _return(restoration: Restoration, say: Say) -> None:
 
 
 class ApplyFirst:
-    """The way back of a server in this process, which ends with it: nothing outlives it, and nobody else is there.
+    """The restoration of a server in this process, which ends with it: nothing outlives it, and nobody else is there.
 
     Args:
         server: The server.
@@ -160,7 +160,9 @@ class ApplyFirst:
         try:
             self._server.apply(self._first)
         except ServerError as error:
-            raise ServerError(f"the tuple at the start, {self._first}, could not be brought back: {error}") from error
+            raise ServerError(
+                f"the initial configuration, {self._first}, could not be brought back: {error}"
+            ) from error
         return self.keep()
 
     def keep(self) -> str:

@@ -1,4 +1,4 @@
-"""A server to tune, with what is wanted of it and the way back."""
+"""A server to tune, with what is wanted of it and its restoration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

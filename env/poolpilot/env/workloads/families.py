@@ -250,8 +250,8 @@ FAMILIES: Mapping[str, Family] = {
     for family in (
         Family("cpu_single", "train", "cpu", "one class of CPU", _cpu_single),
         Family("short_beside_long", "train", "cpu", "short CPU beside long CPU", _short_beside_long),
-        Family("silent_single", "train", "silent", "CPU and a wait the pool is not told of", _silent_single),
-        Family("reported_single", "train", "other", "CPU and a wait the pool is told of", _reported_single),
+        Family("silent_single", "train", "silent", "CPU and an unreported wait", _silent_single),
+        Family("reported_single", "train", "other", "CPU and a reported wait", _reported_single),
         Family("latch_single", "train", "latch", "CPU and one hot latch", _latch_single),
         Family("silent_then_latch", "train", "silent", "a silent wait, then a hot latch", _silent_then_latch),
         Family("reported_then_latch", "train", "latch", "a reported wait, then a hot latch", _reported_then_latch),

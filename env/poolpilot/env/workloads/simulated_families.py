@@ -278,9 +278,7 @@ SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
     family.name: family
     for family in (
         SimulatedFamily("sim_cpu_bound", "one class of CPU", _cpu_bound),
-        SimulatedFamily(
-            "sim_io_bound", "CPU and a disk wait, told to the pool or not, at few or many disks", _io_bound
-        ),
+        SimulatedFamily("sim_io_bound", "CPU and a disk wait, reported or not, at few or many disks", _io_bound),
         SimulatedFamily("sim_short_beside_long", "short CPU with a target beside long CPU", _short_beside_long),
         SimulatedFamily("sim_hot_latch", "CPU and one latch that spins and degrades", _hot_latch),
         SimulatedFamily("sim_hot_rows", "transactions that lock one of a few rows until they commit", _hot_rows),

@@ -25,7 +25,7 @@ LEAST_GAIN = 0.05
 
 NOT_COUNTED = (
     "this server does not count its connections, active threads and queue, so nothing bounds what can be gained: "
-    "look several times before you believe it"
+    "observe several times before you believe it"
 )
 
 

@@ -40,7 +40,7 @@ def without_circle(prediction: Prediction, windows: Sequence[Window], objective:
         return _stays(prediction, f"{compared} and did better, {percent(gain)}: only trying both in turn tells")
     if len(left) < MOST_STEPS:
         return prediction
-    return _stays(prediction, f"{len(left)} steps led here and looks still disagree: only trying tells")
+    return _stays(prediction, f"{len(left)} steps led here and observations still disagree: only a trial tells")
 
 
 def _stays(prediction: Prediction, reason: str, *, abstained: bool = True) -> Prediction:

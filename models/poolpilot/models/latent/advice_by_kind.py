@@ -1,4 +1,4 @@
-"""What `poolpilot advise` and `poolpilot predict` say, on any server: the one look of its kind, with given models."""
+"""What `poolpilot advise` and `poolpilot predict` say, on any server: its kind's advisor, with given models."""
 
 from collections.abc import Iterable, Sequence
 
@@ -33,7 +33,7 @@ class AdviceByKind:
     ) -> None:
         self._curves = LatentAdvisor(curves, settings)
         of_kind = {artefact.card.kind: artefact for artefact in networks}
-        self._looks = {
+        self._advisors = {
             server: one_observation(server, of_kind[kind], curves, settings, any_machine if kind == "native" else None)
             for server, kind in MODEL_FOR.items()
             if kind in of_kind
@@ -43,5 +43,5 @@ class AdviceByKind:
         """Names a tuple; see `Predictor.predict`."""
         of_mariadb = windows[-1].server_kind == "mariadb"
         seen = [window.without_classes() for window in windows] if of_mariadb else windows
-        predictor: Predictor = self._looks.get(windows[-1].server_kind, self._curves)
+        predictor: Predictor = self._advisors.get(windows[-1].server_kind, self._curves)
         return predictor.predict(seen, limits, objective)

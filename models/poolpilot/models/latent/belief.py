@@ -17,7 +17,7 @@ least regret among the tuples measured, and r_s(u) while it is tried. The tuple 
     min(least_s, r_s(u)) + trial_price * r_s(u).
 
 Hong, Kveton, Zaheer, Chow, Ahmed and Boutilier, "Latent Bandits Revisited", NeurIPS 2020: a bandit that knows the
-reward curves of all states but not the state. The look one step ahead is the knowledge gradient of Frazier, Powell and
+reward curves of all states but not the state. Looking one step ahead is the knowledge gradient of Frazier, Powell and
 Dayanik, "A Knowledge-Gradient Policy for Sequential Information Collection", SIAM J. Control Optim. 47(5), 2008.
 """
 

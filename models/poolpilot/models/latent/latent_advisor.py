@@ -1,4 +1,4 @@
-"""One look, one answer: what the known curves that look like a server's windows would advise, and how sure that is."""
+"""One observation, one answer: what known curves like a server's windows would advise, and how sure that is."""
 
 import math
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class LatentAdvisorSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     likeness: LikenessSettings = Field(
-        default=LikenessSettings(bandwidth=0.2, fewest=10.0), description="How far looks count."
+        default=LikenessSettings(bandwidth=0.2, fewest=10.0), description="How far what windows look like counts."
     )
     max_loss: float = Field(
         default=0.05, ge=0.0, description="Loss in ln J over what is in force that the interval of a change may hold."
@@ -89,7 +89,7 @@ class LatentAdvisor:
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. Where the processors of the server are not known it abstains."""
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         return within_bound(self._by_curves(windows, limits, objective), windows, objective)
 
     def _by_curves(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:

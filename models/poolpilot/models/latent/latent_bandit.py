@@ -36,7 +36,8 @@ class LatentBanditSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     likeness: LikenessSettings = Field(
-        default=LikenessSettings(bandwidth=0.15, doubt=0.7), description="How far looks count beside answers."
+        default=LikenessSettings(bandwidth=0.15, doubt=0.7),
+        description="How far what windows look like counts beside answers.",
     )
     model_error: float = Field(
         default=MODEL_ERROR,
@@ -76,7 +77,7 @@ class LatentBandit:
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. It abstains only where the processors of the server are not known."""
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         if limits.processors is None:
             in_force = windows[-1].pool_tuple
             return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), self.curves.digest)

@@ -36,7 +36,7 @@ NOTHING_SHARED = 1.0
 
 
 class LikenessSettings(BaseModel):
-    """How far the looks of a workload count."""
+    """How far what the windows of a workload look like counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,7 +66,7 @@ def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits:
     """Mean squared distance of the windows to every curve, in spreads, (S,); infinite where nothing can be compared."""
     found = []
     for window in windows:
-        known = curves.looks[curves.grid.nearest_reference(limits, window.pool_tuple)]
+        known = curves.ratios_by_reference[curves.grid.nearest_reference(limits, window.pool_tuple)]
         squares, count = known.squared_differences(ratios_of(window.profile.features))
         if count.any():
             found.append(_means(squares, count))

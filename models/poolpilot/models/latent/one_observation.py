@@ -1,4 +1,4 @@
-"""Advice after one look: a network's where it is sure, else what the known response curves say."""
+"""Advice after one observation: a network's where it is sure, else what the known response curves say."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,8 +26,8 @@ class OneObservation:
     Args:
         network: Asked first.
         advisor: Asked where the network is not sure; its `max_loss` is what an interval may hold.
-        rules: What the waits of a look say by themselves where neither of the two advises a change; None for servers
-            whose rounds are timed, where the two see all that these would.
+        rules: What the waits of an observation say by themselves where neither of the two advises a change; None for
+            servers whose rounds are timed, where the two see all that these would.
         any_machine: Learned from simulated machines of any size: asked instead of `network` about these, and about
             servers of a number of processors that `network` does not know; None for nobody.
     """

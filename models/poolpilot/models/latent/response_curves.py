@@ -117,7 +117,7 @@ class ResponseCurves(BaseModel):
         return type(self)(grid=self.grid, source=self.source, curves=full)
 
     @cached_property
-    def looks(self) -> tuple[SparseRows, ...]:
+    def ratios_by_reference(self) -> tuple[SparseRows, ...]:
         """The ratios of all curves under each of the K reference columns, in spreads."""
         columns = np.moveaxis(self.ratios, 1, 0)
         return tuple(SparseRows.of(np.ascontiguousarray(rows), self.spreads) for rows in columns)

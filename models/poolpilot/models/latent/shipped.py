@@ -1,6 +1,6 @@
 """What PoolPilot decides by unless told otherwise: what was best on validation (docs/decisions.md, 26).
 
-Who measures what follows tries by the known response curves, whatever the server. Who looks once is answered by the
+Who measures what follows tries by the known response curves, whatever the server. Who observes once is answered by the
 network of the server's kind, or the one for machines of any size where that does not know its processors or the machine
 is simulated, where it is sure, else by the curves. A folder that `poolpilot learn` has left gives other curves, and
 maybe another network, which is then the only one. A network alone can be chosen: by its folder, by `network` for the
@@ -28,7 +28,7 @@ NETWORK = Path("network")
 
 
 def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneObservation | ScorePredictor:
-    """What answers after one look, to somebody who may not measure what follows.
+    """What answers after one observation, to somebody who may not measure what follows.
 
     Args:
         server_kind: What the windows were measured on.
@@ -79,7 +79,7 @@ def bandit_for(server_kind: ServerKind, model: Path | None = None, rules: WaitRu
 
 
 def trials_beside(advisor: OneObservation | ScorePredictor) -> Predictor:
-    """What names trials by the same model as what answers after one look; as `bandit_for` of its folder."""
+    """What names trials by the same model as what answers after one observation; as `bandit_for` of its folder."""
     if isinstance(advisor, OneObservation):
         return LatentBandit(advisor.advisor.curves)
     return ScorePredictor.for_trials(advisor.artefact)
@@ -111,7 +111,7 @@ def one_observation(
     settings: LatentAdvisorSettings | None = None,
     any_machine: Artefact | None = None,
 ) -> OneObservation:
-    """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do.
+    """The advisor of a kind of server; rules stand for what a MariaDB does not time, as pools of ours do.
 
     Args:
         server_kind: What the windows were measured on.

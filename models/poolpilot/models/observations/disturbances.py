@@ -42,7 +42,7 @@ def other_programs(window: Window) -> str | None:
         return None
     return (
         f"other programs use {100.0 * (1.0 - idle - used):.0f} % of the processors, and the server "
-        f"{100.0 * used:.0f} %: requests wait for processors, so look again once those are free"
+        f"{100.0 * used:.0f} %: requests wait for processors, so observe again once those are free"
     )
 
 

@@ -99,7 +99,7 @@ def near_first(window: Window, objective: Objective) -> str | None:
         each = window.indicators[ROWS_READ_PER_S] / max(window.throughput_per_s, 1e-9)
         return (
             f"statements read {each:,.0f} rows each, so long ones are among them: no more than a first step, after "
-            f"which at least {100.0 * floors[ROWS]:.0f} % of the rows must still be read; look again under it"
+            f"which at least {100.0 * floors[ROWS]:.0f} % of the rows must still be read; observe again under it"
         )
     if not floors:
         return None

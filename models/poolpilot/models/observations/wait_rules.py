@@ -211,7 +211,7 @@ class WaitRules:
             in_force,
             size,
             f"{queued:.0f} requests queue while {100.0 * idle:.0f} % of the processors idle: of {active:.1f} active "
-            f"threads at least {active - used:.1f} wait for what the pool is not told of, such as a flush, a disk or "
+            f"threads at least {active - used:.1f} wait unreported, such as for a flush, a disk or "
             "a remote call, and hold their groups meanwhile; more groups let others run",
         )
 

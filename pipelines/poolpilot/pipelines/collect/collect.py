@@ -127,7 +127,9 @@ class _Collection(Generic[W]):
 
     def _grouped_rows(self) -> dict[str, MeasuredAlready]:
         if self.definitions and one_grid(self.store.directory, self.definitions.values()) != self.staging.grid:
-            raise StoreError(f"the store {self.store.directory} holds another grid of tuples: collect into a new one")
+            raise StoreError(
+                f"the store {self.store.directory} holds another grid of configurations: collect into a new one"
+            )
         planned = {one.workload.name for one in self.planned}
         grouped = defaultdict(list)
         for row in self.store.window_rows():

@@ -78,8 +78,8 @@ class CollectSettings(ProgramSettings):
     )
     grid: Literal["default", "large"] = Field(
         default="large",
-        description="Tuples to compare: pool sizes to 64 (default; that of MariaDB unless named) or to 128 (large); "
-        "simulated pools always have the large one. A store has one grid.",
+        description="Configurations to compare: pool sizes to 64 (default; that of MariaDB unless named) or to 128 "
+        "(large); simulated pools always have the large one. A store has one grid.",
     )
     seed: int = Field(default=1, ge=0, description="Seed of the workloads and of the order of measuring.")
     machine: str = Field(
@@ -104,12 +104,17 @@ class CollectSettings(ProgramSettings):
     failures_in_a_row: int = Field(default=3, ge=1, description="Workloads failing in a row that end the run.")
     racing: MeasurementSettings = MeasurementSettings()
     idle_timeout_s: float = Field(
-        default=1.0, gt=0.0, description="Life of a surplus thread: short, so that little carries over between tuples."
+        default=1.0,
+        gt=0.0,
+        description="Life of a surplus thread: short, so that little carries over between configurations.",
     )
     random_share: float = Field(
-        default=0.06, ge=0.0, lt=1.0, description="Share of uniformly drawn tuples among sweep and random windows."
+        default=0.06,
+        ge=0.0,
+        lt=1.0,
+        description="Share of uniformly drawn configurations among sweep and random windows.",
     )
-    climbs: int = Field(default=1, ge=0, description="Cold climbs from the default tuple.")
+    climbs: int = Field(default=1, ge=0, description="Cold climbs from the default.")
     climb_period_s: float = Field(default=0.25, gt=0.0, description="Length of a window of a climb in seconds.")
     climb_horizon_s: float = Field(default=5.0, gt=0.0, description="Length of a climb in seconds.")
     segment_every_s: float = Field(

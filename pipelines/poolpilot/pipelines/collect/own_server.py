@@ -29,7 +29,7 @@ CLIENTS = "what its own clients send"
 """Stands where a workload that is drawn names its scripts."""
 
 LOOK_S = 1.0
-"""Seconds of the look at the load before anything is set."""
+"""Seconds for which the load is observed before anything is set."""
 
 LEAST_PER_S = 10.0
 """Statements a second below which a window of a sweep holds too few to tell one configuration from another."""

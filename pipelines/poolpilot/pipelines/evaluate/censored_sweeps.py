@@ -78,7 +78,9 @@ def reference_value(sweep: WorkloadSweep) -> float:
         StoreError: It was not measured again.
     """
     if sweep.oracle_again is None:
-        raise StoreError(f"the best tuple of workload {sweep.workload_id!r} was not measured again; collect it again")
+        raise StoreError(
+            f"the best configuration of workload {sweep.workload_id!r} was not measured again; collect it again"
+        )
     return sweep.oracle_again
 
 

@@ -108,6 +108,6 @@ def check_grid(artefact: Artefact, dataset: SweepDataset) -> None:
     """
     if artefact.card.grid != dataset.grid:
         raise ArtefactError(
-            f"the model chooses from another grid of tuples than the store {dataset.source} was measured on; "
+            f"the model chooses from another grid of configurations than the store {dataset.source} was measured on; "
             "train it again on this store"
         )

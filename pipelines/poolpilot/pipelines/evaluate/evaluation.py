@@ -33,7 +33,7 @@ class EvaluationSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     start_sizes: tuple[int, ...] = Field(
-        default=(4, 16, 64), description="Pool sizes to start from besides the default tuple, its other knobs kept."
+        default=(4, 16, 64), description="Pool sizes to start from besides the default, its other knobs kept."
     )
     window_s: float = Field(
         default=MeasurementSettings().window_s, gt=0.0, description="Length of the windows that methods see in seconds."
@@ -50,7 +50,7 @@ class Methods:
     """What is compared.
 
     Attributes:
-        predictors: Methods that look at one window, by name; `sbs` must be one.
+        predictors: Methods that see one window, by name; `sbs` must be one.
         refiners: Methods that may measure some tuples of their own, by name.
     """
 

@@ -38,7 +38,7 @@ def _methods_table(evaluation: Evaluation) -> Table:
     families = len(evaluation.medians_by("family"))
     table = _table(
         f"{evaluation.number_of_workloads} workloads of {families} families, split {evaluation.split}; in %",
-        "regret is the share lost against the best tuple, measured again, by windows that no method has seen; "
+        "regret is the share lost against the best configuration, measured again, by windows that no method has seen; "
         "seen: choices whose only window the method has seen",
     )
     for heading in (*HEADINGS, "to SBS"):

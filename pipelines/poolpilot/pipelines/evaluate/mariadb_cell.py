@@ -42,7 +42,7 @@ class LiveSettings(BaseModel):
     cold_s: float = Field(default=45.0, gt=0.0, description="Seconds that the cold climb is watched.")
     warm_start: WarmStartSettings = MARIADB_WARM_START
     climb: ClimbSettings = MARIADB_CLIMB
-    repeats: int = Field(default=6, ge=3, description="Interleaved windows by which the tuples are compared.")
+    repeats: int = Field(default=6, ge=3, description="Interleaved windows by which the configurations are compared.")
     window_s: float = Field(default=1.0, gt=0.0, description="Length of such a window in seconds.")
     seed: int = Field(default=0, ge=0, description="Seed of the order of the comparison.")
 

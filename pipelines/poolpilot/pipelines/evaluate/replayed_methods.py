@@ -85,7 +85,7 @@ def evaluate_methods(
         bars: Show which workload is evaluated.
 
     Raises:
-        StoreError: There is no sweep, or none that can judge, or one measured none of the starting tuples.
+        StoreError: There is no sweep, or none that can judge, or one measured none of the initial configurations.
     """
     if not sweeps:
         raise StoreError(f"there is no workload of the split {split!r} to evaluate on; collect some first")
@@ -131,7 +131,7 @@ def starts_of(sweep: WorkloadSweep, settings: EvaluationSettings) -> dict[str, P
     }
     found = {name: one for name, one in wanted.items() if one.core in sweep.entries and sweep.limits.allows(one)}
     if not found:
-        raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured none of the starting tuples")
+        raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured none of the initial configurations")
     return found
 
 

@@ -22,7 +22,7 @@ class Stage:
         classes: Names of its classes.
         cycle_s: Seconds after which the load begins anew; 0 for an even one.
         digest: Digest of the file that it comes from; none where it comes from no file.
-        remarks: What that file says and nothing goes by, in sentences.
+        remarks: What that file says and nothing uses, in sentences.
         on_mariadb: Whether its server is a MariaDB, which settles and counts more slowly than a pool of ours.
         in_virtual_time: Whether its server is simulated, so that a further one costs nothing and nothing disturbs it.
         open_again: Starts one whose draws are none of those of `open_server`; None where no two starts draw alike.

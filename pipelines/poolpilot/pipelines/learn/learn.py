@@ -241,7 +241,7 @@ class _Learning:
         try:
             self.console.print(f"On your own server: {self._own_server(self.settings.dsn).would()}", soft_wrap=True)
         except PoolPilotError as error:
-            warn([f"your own server is not looked at: {error}"], self.console)
+            warn([f"your own server is not measured: {error}"], self.console)
 
     def _sweep_own(self, stage: str, seconds: float) -> dict[str, Any]:
         """Sweeps the user's own server; what it refuses, or that it is gone, is its own affair: the run goes on."""

@@ -47,7 +47,7 @@ class MachineCheck:
 
     @classmethod
     def of(cls, out: Path, records: Path, cpus: int, *, mariadb: bool) -> "MachineCheck":
-        """Looks at this machine; a fraction of a second.
+        """Checks this machine; a fraction of a second.
 
         Args:
             out: Where models and a private MariaDB are to go; need not be there.

@@ -131,7 +131,7 @@ class SweptRows:
 
 
 def read_swept_rows(directory: Path, *splits: Split) -> SweptRows:
-    """Reads the complete sweeps of some splits; the windows of the other splits are not looked at.
+    """Reads the complete sweeps of some splits; the windows of the other splits are not read.
 
     Args:
         directory: Folder of the store.
@@ -158,7 +158,7 @@ def read_swept_rows(directory: Path, *splits: Split) -> SweptRows:
 
 
 def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
-    """Reads the complete sweeps of some splits; the windows of the other splits are not looked at.
+    """Reads the complete sweeps of some splits; the windows of the other splits are not read.
 
     Args:
         directory: Folder of the store.
@@ -262,7 +262,9 @@ def one_grid(directory: Path, definitions: Iterable[Row]) -> ActionGrid:
     """
     found = sorted({row["ladder"] for row in definitions})
     if len(found) != 1:
-        raise StoreError(f"the store {directory} mixes {len(found)} grids of tuples; collect into a new directory")
+        raise StoreError(
+            f"the store {directory} mixes {len(found)} grids of configurations; collect into a new directory"
+        )
     return ActionGrid.from_dict(json.loads(found[0]))
 
 

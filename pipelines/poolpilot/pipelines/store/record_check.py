@@ -39,8 +39,8 @@ class CheckedStore:
 
     Attributes:
         directory: Its folder.
-        splits: Splits whose windows are looked at.
-        defined: Splits whose workloads are looked at, for what is evaluated on must not be learned from.
+        splits: Splits whose windows are read.
+        defined: Splits whose workloads are read, for what is evaluated on must not be learned from.
     """
 
     directory: Path

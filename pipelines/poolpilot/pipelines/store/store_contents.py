@@ -65,8 +65,8 @@ class StoreContents:
 
         Args:
             directory: Its folder.
-            splits: Splits whose windows are looked at.
-            defined: Splits whose workloads are looked at.
+            splits: Splits whose windows are read.
+            defined: Splits whose workloads are read.
 
         Raises:
             StoreError: The folder holds no records, or a file cannot be read.

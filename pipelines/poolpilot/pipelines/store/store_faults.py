@@ -28,7 +28,7 @@ COLUMNS = (
     "schema_version",
     "timer",
 )
-"""Columns of a window that are looked at."""
+"""Columns of a window that are checked."""
 
 _IN_JSON = ("NaN", "Infinity")
 

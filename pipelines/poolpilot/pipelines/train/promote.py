@@ -75,10 +75,10 @@ class Promotion:
 def promote(settings: PromoteSettings, console: Console | None = None) -> Promotion:
     """Judges a candidate on the validation split and, if it passes, makes it the champion.
 
-    It passes when its mean regret is below that of the single best static tuple and at most `margin` above that of
-    the champion, both measured now on the same windows of at least `FEWEST_WORKLOADS` workloads that can judge; for
+    It passes when its mean regret is below that of the single best static configuration and at most `margin` above that
+    of the champion, both measured now on the same windows of at least `FEWEST_WORKLOADS` workloads that can judge; for
     MariaDB on those without the clients' reports. Then its files replace the champion's and, if that is the champion
-    in use, the registry's alias `champion` moves to its version. The test split is not looked at.
+    in use, the registry's alias `champion` moves to its version. The test split is not read.
 
     Args:
         settings: Which candidate, and what it must beat.
@@ -247,7 +247,8 @@ def _champion(settings: PromoteSettings, folder: Path, candidate: Artefact, cons
         return champion
     _uncompared(
         settings,
-        f"the candidate cannot be compared with the champion in {folder}, which chooses from another grid of tuples",
+        f"the candidate cannot be compared with the champion in {folder}, which chooses from another grid of "
+        "configurations",
         console,
     )
     return None

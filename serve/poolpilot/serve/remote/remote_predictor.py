@@ -87,7 +87,7 @@ class RemotePredictor:
             SettingError: There is no window, or the token can no longer be read.
         """
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         # The gain is over the first window: where there are too many, those after it are left out.
         sent = [windows[0], *windows[1:][-(MOST_WINDOWS - 1) :]]
         ask = partial(self._ask, as_body(sent, limits, objective), windows[-1].pool_tuple, limits)

@@ -20,7 +20,7 @@ class PredictorByKind:
     """One predictor for each kind of server.
 
     Args:
-        predictors: What answers after one look, by kind.
+        predictors: What answers after one observation, by kind.
         trying: What names trials to who measures them and goes back; the same if None.
     """
 
@@ -58,7 +58,7 @@ class PredictorByKind:
 
 
 def _advisors(model: Path | None) -> Mapping[ModelKind, OneObservation | ScorePredictor]:
-    """What answers after one look, by kind; see `PredictorByKind.load`."""
+    """What answers after one observation, by kind; see `PredictorByKind.load`."""
     if model is not None and holds_learned_model(model):
         learned = model.resolve()  # one model for all kinds, should a link be moved meanwhile
         return {kind: advisor_for(kind, learned) for kind in CHAMPIONS}

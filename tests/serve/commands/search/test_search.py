@@ -345,7 +345,7 @@ def test_stored_workloads_that_were_measured_elsewhere_are_refused(
 ) -> None:
     result = invoke(*CURVE, "--knob", "pool_size=64,128", "--stored", recorded_store)
     assert result.code == 1
-    assert "was measured under no tuple that this search may try" in result.err
+    assert "was measured under no configuration that this search may try" in result.err
 
 
 def test_help_groups_the_options(invoke: Callable[..., Any]) -> None:

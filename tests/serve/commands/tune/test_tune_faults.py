@@ -78,7 +78,7 @@ def test_a_keeper_that_is_killed_is_followed_by_another(stage: Stage) -> None:
             each.send_signal(signal.SIGKILL)
             each.wait()
     with stage.tuner("--keeper") as keeper:
-        said_until(keeper, "has ended without its way back")
+        said_until(keeper, "has ended without a restore")
     assert stage.in_force() == FIRST
     assert not list(stage.journals.glob("*.jsonl"))
 

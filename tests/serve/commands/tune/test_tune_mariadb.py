@@ -95,12 +95,12 @@ def test_killed_tuner_leaves_what_was_verified(stage: Stage, by: str) -> None:
         process.wait()
     if by == "keeper":
         with stage.tuner("--keeper") as keeper:
-            said_until(keeper, "has ended without its way back")
+            said_until(keeper, "has ended without a restore")
     else:
         with stage.applying(*QUICK, "--seconds", "1") as process:
             said, _ = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, said
-        assert "has ended without its way back" in said
+        assert "has ended without a restore" in said
     assert stage.in_force() == FIRST
     assert not list(stage.journals.glob("*.jsonl"))
 
@@ -122,7 +122,7 @@ def test_start_that_cannot_go_on_brings_back_what_was_verified(stage: Stage, lac
         with stage.tuner("--mode", "apply", *QUICK, *options[lacks]) as process:
             said, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
-    assert "has ended without its way back" in said
+    assert "has ended without a restore" in said
     assert stage.in_force() == FIRST
     assert not list(stage.journals.glob("*.jsonl"))
 
@@ -144,7 +144,7 @@ def test_keeper_leaves_a_living_tuner_alone(stage: Stage) -> None:
         stage.until(STEP, process)
         with stage.tuner("--keeper", "--seconds", "3") as keeper:
             said, _ = keeper.communicate(timeout=PATIENCE_S)
-        assert "way back" not in said
+        assert "without a restore" not in said
         stage.until(STEP, process)
         ended(process)
     assert stage.in_force() == FIRST

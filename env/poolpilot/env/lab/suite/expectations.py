@@ -49,7 +49,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     ),
     "dump_beside": Expectation(
         "change",
-        "a chunk of a dump keeps its thread on the processor for as long as a scan; its reads and writes are told",
+        "a chunk of a dump keeps its thread on the processor for as long as a scan; its reads and writes are reported",
         "as beside scans: more groups, or a shorter stall limit",
         f"{POOL}; row conversion tells nothing, DISKIO and NET do (buf0rea.cc, sql/scheduler.cc)",
         pool_size="up",
@@ -98,7 +98,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     ),
     "slow_disk_orders": Expectation(
         "change",
-        "flushes and page writes of 5 and 2 ms that leaders and evictions wait for, untold",
+        "flushes and page writes of 5 and 2 ms that leaders and evictions wait for, unreported",
         "more groups go on while one waits",
         f"{MEASURED}: (16, 3, 10) +36 %, noise 24 %, at 64 connections",
         pool_size="up",
@@ -107,19 +107,19 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     "disk_bound_reads": Expectation(
         "flat",
         "the disk and the processors: most point selects read a page",
-        "a read of a page is told, so other threads run",
+        "a read of a page is reported, so other threads run",
         f"{TOLD}: DISKIO (buf0rea.cc); {MEASURED}: nothing beyond noise",
     ),
     "sleeps_and_locks": Expectation(
         "flat",
         "the sleeps and the user locks themselves; the processors idle",
-        "both waits are told",
+        "both waits are reported",
         f"{TOLD}: SLEEP (item_func.cc), META_DATA_LOCK for GET_LOCK (mdl.cc); {MEASURED}: nothing beyond noise",
     ),
     "half_loaded": Expectation(
         "flat",
         "the arrivals: half of what the server completes",
-        "every tuple completes what is offered; queues are short",
+        "every configuration completes what is offered; queues are short",
         "an open system below saturation has the throughput of its arrivals",
     ),
     "overload_bursts": Expectation(
@@ -131,13 +131,13 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     "connection_storms": Expectation(
         "flat",
         "processor time of the logins",
-        "a login runs in a worker; its waits for the client are told (NET), and its sections are short",
+        "a login runs in a worker; its waits for the client are reported (NET), and its sections are short",
         f"{TOLD}: NET (sql/scheduler.cc sets the callbacks of vio)",
     ),
     "mostly_idle": Expectation(
         "flat",
         "the clients' pauses: 2,000 requests a second of a server that completes twenty times that",
-        "every tuple completes what is offered",
+        "every configuration completes what is offered",
         "a closed system with pauses below saturation has the throughput of its clients",
     ),
     "slow_readers": Expectation(
@@ -156,19 +156,19 @@ EXPECTATIONS: Mapping[str, Expectation] = {
         "abstain",
         "the backup's locks: commits wait for BLOCK_COMMIT",
         "what is seen ends with the backup, so no advice for the time after can be had from it",
-        "sql/backup.cc: BACKUP STAGE takes MDL_BACKUP locks; the waits are told as META_DATA_LOCK",
+        "sql/backup.cc: BACKUP STAGE takes MDL_BACKUP locks; the waits are reported as META_DATA_LOCK",
     ),
     "locked_table": Expectation(
         "hold",
         "a lock of one table of four: whoever wants it waits, in the end everybody",
         "more threads pile up on the same lock, fewer starve the others; only the holder can end it",
-        "sql/mdl.cc: the waits are told (META_DATA_LOCK), so the pool needs no help",
+        "sql/mdl.cc: the waits are reported (META_DATA_LOCK), so the pool needs no help",
     ),
     "eight_connections": Expectation(
         "hold",
         "processor time and the pool's own switches",
         "no pool is best at 4 connections a processor: a thread per connection completes 13 to 23 % more, which "
-        "needs a restart; among tuples there is nothing to gain",
+        "needs a restart; among configurations there is nothing to gain",
         "docs/results-mariadb.md, a thread per connection",
     ),
     "shifting": Expectation(
@@ -195,13 +195,14 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     "points_at_50": Expectation(
         "flat",
         "the clients' pauses: half of the server idles",
-        "every tuple completes what is asked for; what waits is served within milliseconds, far below the targets",
+        "every configuration completes what is asked for; what waits is served within milliseconds, far below the "
+        "targets",
         BELOW,
     ),
     "transactions_at_80": Expectation(
         "flat",
         "the clients' pauses, and processor time where several come at once",
-        "every tuple completes what is asked for; short statements leave no group stalled",
+        "every configuration completes what is asked for; short statements leave no group stalled",
         BELOW,
     ),
     "sleepers_at_20": Expectation(
@@ -213,25 +214,25 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     "bursts_at_50": Expectation(
         "flat",
         "the arrivals: half of the capacity in a burst, a twentieth between",
-        "every tuple completes what is offered, in a burst too; queues are short",
+        "every configuration completes what is offered, in a burst too; queues are short",
         "an open system below saturation has the throughput of its arrivals",
     ),
     "quiet_binlog": Expectation(
         "flat",
-        "the clients' pauses; a commit waits for its flush, which is told",
+        "the clients' pauses; a commit waits for its flush, which is reported",
         "nothing but the flush is waited for, and no number of threads makes that shorter",
         f"{BELOW}; {TOLD}: GROUP_COMMIT and SYNC",
     ),
     "sleepers_from_disk": Expectation(
         "flat",
-        "the clients' pauses; a point select waits for its page, which is told",
+        "the clients' pauses; a point select waits for its page, which is reported",
         "nothing but the disk is waited for; connections that do not send are no work for their groups",
         f"{BELOW}; {TOLD}: DISKIO (buf0rea.cc)",
     ),
     "logins_in_bursts": Expectation(
         "flat",
         "the arrivals: at most half of the logins that the server completes, in a burst",
-        "every tuple completes what is offered; a login runs in a worker and its sections are short",
+        "every configuration completes what is offered; a login runs in a worker and its sections are short",
         "an open system below saturation has the throughput of its arrivals",
     ),
 }

@@ -1,4 +1,4 @@
-"""The facts of a diagnosis: two looks at a server, and what was going on there at the second."""
+"""The facts of a diagnosis: two readings of a server, and what was going on there at the second."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,13 +39,13 @@ class Facts:
     """What was seen.
 
     Attributes:
-        before: The first look at the pool.
+        before: The first reading of the pool.
         after: The second.
         samples: Its groups in between.
         limits: What the server may do.
         cpus: Processors of the server; None where they are not known.
-        sessions: The sessions at the second look.
-        earlier_locks: The locks at the first look.
+        sessions: The sessions at the second reading.
+        earlier_locks: The locks at the first reading.
         locks: Those at the second.
         user_locks: Who has the named lock that a session waits for, by the number of the waiting one.
         replicas: Replication connections.
@@ -68,7 +68,7 @@ class Facts:
 
     @property
     def span_s(self) -> float:
-        """Seconds from the first look to the second."""
+        """Seconds from the first reading to the second."""
         return max(self.after.at_s - self.before.at_s, 1e-3)
 
     @cached_property
@@ -88,7 +88,7 @@ class Facts:
 
     @property
     def readings(self) -> tuple[PoolReading, ...]:
-        """Every look at the groups, the first to the last."""
+        """Every reading of the groups, the first to the last."""
         return (self.before, *self.samples, self.after)
 
     @property
@@ -103,17 +103,17 @@ class Facts:
 
     @property
     def dequeued(self) -> int:
-        """Requests of others that the pool's threads took up between the looks."""
+        """Requests of others that the pool's threads took up between the readings."""
         return max(self.after.dequeued - self.before.dequeued, 0)
 
     @property
     def ended(self) -> int:
-        """Requests of others that ended between the looks: those taken up, but for the ones still in threads."""
+        """Requests of others that ended between the readings: those taken up, but for the ones still in threads."""
         return max(self.dequeued + self.before.busy - self.after.busy, 0)
 
     @property
     def unread(self) -> int:
-        """Clients whose request nobody has read from one look to the other, as far as the server's host shows them.
+        """Clients whose request nobody has read from one reading to the other, as far as the server's host shows them.
 
         What lies in the pool's queue has not been read either, and is left out.
         """
@@ -157,13 +157,13 @@ class Facts:
 
 
 def read_facts(session: Session, process: ServerProcess | None, cpus: float | None, seconds: float) -> Facts:
-    """Looks twice, `seconds` apart, and now and then in between; changes nothing.
+    """Reads twice, `seconds` apart, and now and then in between; changes nothing.
 
     Args:
         session: Where to ask, on the extra port where there is one.
         process: The server's process, where it runs on this host.
         cpus: Processors of the server; None where they are not known.
-        seconds: From one look to the other.
+        seconds: From one reading to the other.
 
     Raises:
         LostServerError: The server is gone, or does not answer in time.

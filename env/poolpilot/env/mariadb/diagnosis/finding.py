@@ -68,7 +68,7 @@ class Diagnosis:
     Attributes:
         findings: The worst first; one of them says how the pool is.
         hidden: What the account cannot see, and what would let it.
-        figures: What was measured between the two looks.
+        figures: What was measured between the two readings.
     """
 
     findings: tuple[Finding, ...]

@@ -51,10 +51,10 @@ class Crowding:
 
 
 FLIP_TOLD_S = 10.0
-"""Seconds for which it is told that read_only was switched, whoever has looked in between."""
+"""Seconds for which it is told that read_only was switched, whoever has read it in between."""
 
 _read_only_before: WeakKeyDictionary[Session, tuple[bool, float]] = WeakKeyDictionary()
-"""What read_only was when a session last looked, and when it had changed: only that is a reason to wait, as in a
+"""What read_only was when a session last read it, and when it had changed: only that is a reason to wait, as in a
 switchover."""
 
 
@@ -85,7 +85,7 @@ def hindrances(session: Session, most_replica_lag_s: float) -> tuple[Hindrance, 
 
 
 def flips(session: Session, read_only: Any) -> Iterator[Hindrance]:
-    """Whether read_only has changed between looks of this session, not long ago."""
+    """Whether read_only has changed between readings of this session, not long ago."""
     now, at_s = str(read_only).upper() not in ("0", "OFF"), time.monotonic()
     before, changed_s = _read_only_before.get(session, (now, -math.inf))
     changed_s = changed_s if now == before else at_s

@@ -89,7 +89,7 @@ class QueuedRequest:
 
 @dataclass(frozen=True, slots=True)
 class PoolReading:
-    """One look.
+    """One reading.
 
     Attributes:
         at_s: When, by a clock that only runs forward, in seconds.
@@ -126,7 +126,7 @@ class PoolReading:
 
     @property
     def busy(self) -> int:
-        """Threads that run a statement or wait inside one, but for the one that serves this look."""
+        """Threads that run a statement or wait inside one, but for the one that serves this reading."""
         return max(sum(group.busy for group in self.groups) - (self.own > 0), 0)
 
     @property
@@ -146,7 +146,7 @@ class PoolReading:
 
 
 def read_groups(session: Session) -> PoolReading:
-    """Takes a look at the groups alone.
+    """Reads the groups alone.
 
     Raises:
         LostServerError: The server is gone.
@@ -156,7 +156,7 @@ def read_groups(session: Session) -> PoolReading:
 
 
 def read_pool(session: Session, process: ServerProcess | None, port: int) -> PoolReading:
-    """Takes one look at everything.
+    """Reads everything once.
 
     Args:
         session: Where to ask.

@@ -19,7 +19,7 @@ class NetworkByKind:
 
     Args:
         artefacts: The networks; of two for one kind the last one counts.
-        trials: Whether what they name is measured and taken back where it is worse, so that they may be bolder.
+        trials: Whether what they name is measured and rolled back where it is worse, so that they may be bolder.
         any_machine: The network for simulated machines, and for pools of ours on machines that their network does not
             know; None for nobody.
     """
@@ -45,7 +45,7 @@ class NetworkByKind:
 
     def _knowing(self, windows: Sequence[Window], limits: KnobSpace) -> ScorePredictor | None:
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure the configuration in force first")
         kind = MODEL_FOR.get(windows[-1].server_kind)
         network = None if kind is None else self._of_kind.get(kind)
         if network is None or kind != "native":

@@ -10,7 +10,7 @@ LEAST_S = 1.0
 """Two ticks of the stock stall limit, 500 ms, which a window must span."""
 
 CYCLES = 6
-"""Windows of a method at least: the first tuple's, three trials, one more of what is kept, and one for what settles."""
+"""Windows of a method at least: the initial one, three trials, one more of what is kept, and one for what settles."""
 
 
 def run_in_cycles(settings: LiveRunSettings, cycle_s: float) -> LiveRunSettings:

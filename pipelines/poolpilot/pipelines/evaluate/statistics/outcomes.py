@@ -46,7 +46,7 @@ class Headroom:
     """What could be gained over the single best static tuple under one workload.
 
     Attributes:
-        sbs_value: J of the single best static tuple.
+        sbs_value: J of the single best static configuration.
         oracle_value: J of the oracle.
         noise: Standard deviation of repeats of J.
     """

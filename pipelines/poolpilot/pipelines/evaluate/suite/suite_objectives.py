@@ -1,4 +1,4 @@
-"""What the suite goes by: the short classes above floors for the long ones, throughput alone, or p99 alone."""
+"""What the suite decides by: the short classes above floors for the long ones, throughput alone, or p99 alone."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -116,7 +116,7 @@ def run_suite_cell(
 
     Args:
         cell: The workload with its expectation.
-        adviser: What advises after one look at what the server alone shows.
+        adviser: What advises after one observation of what the server alone shows.
         further: Further methods, by name.
         settings: How.
         on_step: Called with what is being done.

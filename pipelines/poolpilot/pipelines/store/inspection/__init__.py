@@ -1,1 +1,1 @@
-"""Looks at a store that change nothing: a summary, and questions in SQL."""
+"""Reads a store, and changes nothing: a summary, and questions in SQL."""

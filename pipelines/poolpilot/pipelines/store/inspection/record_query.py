@@ -81,7 +81,7 @@ def _one_select(views: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statemen
     statements = views.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         given = ", ".join(statement.type.name for statement in statements) or "nothing"
-        raise StoreError(f"a store is only looked at: ask it one SELECT; this is {given}")
+        raise StoreError(f"a store is only read: ask it one SELECT; this is {given}")
     return statements[0]
 
 

@@ -99,7 +99,7 @@ class StoreSummary:
 
     @classmethod
     def of(cls, directory: Path) -> "StoreSummary":
-        """Looks at a store; nothing in it is changed.
+        """Reads a store; nothing in it is changed.
 
         Args:
             directory: Its folder.

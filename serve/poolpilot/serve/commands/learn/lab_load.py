@@ -140,7 +140,7 @@ def send(running: SqlLoad, watch: LoadWatch, seconds: float, console: Console) -
     while (elapsed_s := time.monotonic() - began_s) < seconds:
         watch.server.run_for(min(1.0, seconds - elapsed_s))
         after = dict(running.histograms())
-        watch.look()
+        watch.observe()
         console.print(line_of(time.monotonic() - began_s, before, after), highlight=False, soft_wrap=True)
         before = after
 

@@ -29,7 +29,7 @@ def test_what_is_reached_is_critical_with_both_numbers_and_who_has_them() -> Non
     assert (found.kind, found.severity) == ("max_connections", Severity.CRITICAL)
     assert found.sentence == "40 of max_connections = 40 connections are open: a further login is refused"
     assert found.evidence == (
-        "3 logins came to nothing during this look",
+        "3 logins came to nothing during this observation",
         "most of them: 30 of shop@web1, 10 of cron@web1",
         "40 of them send nothing, the longest for 109 s",
     )

@@ -40,7 +40,7 @@ def told(facts: Facts) -> tuple[Finding, ...]:
 def test_a_state_that_is_known_says_what_helps(state: str, helps: str) -> None:
     (found,) = told(standing(state))
     assert found.severity is Severity.CRITICAL
-    assert f"8 of 8 sessions that run a statement stand in the state {state!r}, the longest for 13 s" in found.sentence
+    assert f"8 of 8 sessions that run a statement are in the state {state!r}, the longest for 13 s" in found.sentence
     assert any(helps in line for line in found.remedies)
 
 

@@ -49,12 +49,12 @@ class Case:
 
 OPEN = (OpenTransaction(7, 61),)
 CASES = {
-    "a reader of another table holds no reader off": Case((READER, LONG_ELSEWHERE), (), "cannot be told"),
-    "nor does a reader of the same": Case((READER, LONG_ON_IT), (), "cannot be told"),
+    "a reader of another table holds no reader off": Case((READER, LONG_ELSEWHERE), (), "is not known"),
+    "nor does a reader of the same": Case((READER, LONG_ON_IT), (), "is not known"),
     "an open transaction holds no reader off, LOCK TABLES does": Case(
         (READER, IN_TRANSACTION, RESTS), (8,), "most likely session 8", transactions=OPEN
     ),
-    "nor a writer": Case((WRITER, IN_TRANSACTION), (), "cannot be told", transactions=OPEN),
+    "nor a writer": Case((WRITER, IN_TRANSACTION), (), "is not known", transactions=OPEN),
     "several may have locked the table": Case(
         (READER, RESTS, replace(RESTS, number=10, since_s=40.0), CAME_LATER), (8, 10), "each of them possible"
     ),
@@ -66,7 +66,7 @@ CASES = {
     "several open ones may": Case(
         (ALTER, IN_TRANSACTION, RESTS), (8, 7), "each of them likely", transactions=(*OPEN, OpenTransaction(8, 90))
     ),
-    "a younger one cannot": Case((ALTER, CAME_LATER), (), "cannot be told", transactions=(OpenTransaction(9, 4),)),
+    "a younger one cannot": Case((ALTER, CAME_LATER), (), "is not known", transactions=(OpenTransaction(9, 4),)),
     "one that now reads elsewhere may": Case(
         (ALTER, LONG_ELSEWHERE), (4,), "most likely session 4", transactions=(OpenTransaction(4, 300),)
     ),
@@ -78,9 +78,9 @@ CASES = {
     "rows as a whole are held off by a statement on them": Case(
         (replace(WRITER, state=LEVEL), LONG_ON_IT, LONG_ELSEWHERE), (3,), ": session 3", ("KILL 3;",)
     ),
-    "and readers of them by a writer alone": Case((replace(READER, state=LEVEL), LONG_ON_IT), (), "cannot be told"),
+    "and readers of them by a writer alone": Case((replace(READER, state=LEVEL), LONG_ON_IT), (), "is not known"),
     "no transaction keeps rows as a whole": Case(
-        (replace(READER, state=LEVEL), IN_TRANSACTION), (), "cannot be told", transactions=OPEN
+        (replace(READER, state=LEVEL), IN_TRANSACTION), (), "is not known", transactions=OPEN
     ),
     "a flush waits for who uses the table": Case(
         (runs(23, "FLUSH TABLES orders", 10.0, FLUSH), LONG_ON_IT, LONG_ELSEWHERE), (3,), ": session 3", ("KILL 3;",)

@@ -31,7 +31,7 @@ def connection_findings(facts: Facts) -> Iterator[Finding]:
 
 def _refused(refused: int) -> Iterator[str]:
     if refused > 0:
-        yield f"{refused} logins came to nothing during this look"
+        yield f"{refused} logins came to nothing during this observation"
 
 
 def _who(facts: Facts) -> Iterator[str]:
@@ -88,7 +88,7 @@ def no_connection_left(where: str, reason: str) -> Diagnosis:
                 f"a limit on connections is reached: {where} refuses this login, so that no more can be seen",
                 (reason,),
                 (
-                    "end a connection that nobody uses, or look through another port",
+                    "end a connection that nobody uses, or connect through another port",
                     "an account with CONNECTION ADMIN has one connection more than max_connections",
                     "an extra port has connections of its own: E=PORT in the DSN, or extra-port under [poolpilot]",
                 ),

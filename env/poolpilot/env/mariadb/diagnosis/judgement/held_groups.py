@@ -24,7 +24,7 @@ class HeldGroup:
 
     Attributes:
         group: The group as it was at the end.
-        held_s: For how long it took nothing up, in seconds, as far as the look saw it.
+        held_s: For how long it took nothing up, in seconds, as far as the readings saw it.
     """
 
     group: ThreadGroup
@@ -41,7 +41,7 @@ def used_up(facts: Facts) -> bool | None:
 
 
 def stuck_groups(facts: Facts) -> tuple[ThreadGroup, ...]:
-    """Groups that took nothing up between the looks though they lacked a thread, and that cannot get another.
+    """Groups that took nothing up between the readings though they lacked a thread, and that cannot get another.
 
     A group that has threads left, or only waits for a tick of the pool's timer to get one, does not stand; neither
     does one that could have more threads and whose statements use the processors up.

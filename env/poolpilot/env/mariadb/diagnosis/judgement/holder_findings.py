@@ -152,7 +152,7 @@ def _remedies(facts: Facts, hold: LockHold, kind: FindingKind) -> Iterator[str]:
         beside = [one for one in hold.waiters if one % facts.limits.size == number % facts.limits.size]
         if beside:
             yield f"KILL QUERY {beside[0]};"
-            yield "ends the statement of one that waits in the same group; its thread serves the queue: look again"
+            yield "ends the statement of one that waits in the same group; its thread serves the queue: run it again"
         return
     if hold.lock == "all tables":
         yield "its client ends the backup, or sends UNLOCK TABLES"
@@ -199,7 +199,7 @@ def _unknown(facts: Facts, hold: LockHold) -> Finding:
     return Finding(
         kind,
         Severity.WARNING,
-        f"{_waiting(hold)} {what}, the longest for {hold.longest_s:.0f} s; who holds it cannot be told",
+        f"{_waiting(hold)} {what}, the longest for {hold.longest_s:.0f} s; who holds it is not known",
         (*_ruled_out(facts, hold), *([LOCKED] if hold.needs_lock_tables else []), evidence),
         (ends,),
     )

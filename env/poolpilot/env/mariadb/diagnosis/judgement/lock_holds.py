@@ -55,7 +55,7 @@ class LockHold:
 
 
 def lock_holds(facts: Facts) -> Iterator[LockHold]:
-    """The locks that sessions have waited for from one look to the other."""
+    """The locks that sessions have waited for from one reading to the other."""
     yield from _rows(facts)
     yield from _names(facts)
     long = [one for one in facts.sessions if one.since_s >= LONG_S]
@@ -71,7 +71,7 @@ def _rows(facts: Facts) -> Iterator[LockHold]:
     """One for each session that waits for nobody's rows and whose rows others have wanted all the time.
 
     Where many contend for a row, its holder changes all the time: sessions that wait, wait for whoever came before
-    them. So both must have been so since the first look, in one and the same transaction.
+    them. So both must have been so since the first reading, in one and the same transaction.
     """
     long_s = max(int(facts.span_s), LEAST_WAIT_S)
     transaction_of = facts.transaction_of

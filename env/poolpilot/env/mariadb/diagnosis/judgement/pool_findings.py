@@ -39,7 +39,7 @@ def is_saturated(facts: Facts) -> bool:
 
 def _saturated(facts: Facts) -> Finding:
     waits_s = facts.queueing_s
-    long = "longer than this look" if waits_s is None else f"{1000.0 * waits_s:.0f} ms each"
+    long = "longer than this observation" if waits_s is None else f"{1000.0 * waits_s:.0f} ms each"
     why, remedies = _limit(facts)
     return Finding(
         "saturated",
@@ -89,7 +89,7 @@ def _fine(facts: Facts) -> Finding:
 
 
 def _unjudged(facts: Facts) -> Finding:
-    """Nothing was seen to be served: an idle server, or statements that all lasted longer than the look."""
+    """Nothing was seen to be served: an idle server, or statements that all lasted longer than the observation."""
     held = facts.held_by(facts.after.groups, facts.span_s)
     running = f"{len(held)} run, the longest for {held[0].since_s:.0f} s" if held else "none was sent"
     if not held and facts.mean_served >= 1.0:
@@ -98,7 +98,7 @@ def _unjudged(facts: Facts) -> Finding:
         "unjudged",
         Severity.NOTICE,
         f"no statement ended within {facts.span_s:.1f} s ({running}): whether the pool serves others was not seen",
-        ("look again while clients send statements, or for longer (--seconds)", *_load(facts)),
+        ("run it again while clients send statements, or for longer (--seconds)", *_load(facts)),
     )
 
 

@@ -10,7 +10,7 @@ REMEDIES = ("nothing in the pool helps: a larger quota does, and until then fewe
 
 
 def is_quota_used_up(facts: Facts) -> bool:
-    """Whether processors were withheld between the looks."""
+    """Whether processors were withheld between the readings."""
     return used_up_in_words(facts.cpus, _throttling(facts).share) is not None
 
 

@@ -16,7 +16,7 @@ MOST_NAMED = 5
 
 
 def same_state(facts: Facts, explained: Collection[int]) -> Iterator[Finding]:
-    """States in which sessions have stood since the first look, the most sessions first.
+    """States in which sessions have been since the first reading, the most sessions first.
 
     Args:
         facts: What was seen.
@@ -41,7 +41,7 @@ def _finding(facts: Facts, state: str, sessions: list[ListedSession], helps: tup
     return Finding(
         "same_state",
         _severity(len(sessions), is_all=len(sessions) == running and not facts.ended),
-        f"{len(sessions)} of {running} sessions that run a statement stand in the state {state!r}, the longest for "
+        f"{len(sessions)} of {running} sessions that run a statement are in the state {state!r}, the longest for "
         f"{longest.since_s:.0f} s",
         tuple(
             f"{one} runs {one.kind or one.command} for {one.since_s:.0f} s"
