@@ -40,7 +40,7 @@ class DayResult:
         bins: Requests completed in each bin.
         latency_ms: 95th percentile of latency in each bin; 0 where nothing ended.
         changes: Tuples set.
-        roll_backs: Tries taken back.
+        roll_backs: Trials rolled back.
     """
 
     bins: Sequence[float]

@@ -1,6 +1,6 @@
 """Hostile predictions and windows: does the tuner ever set what is outside its ranges or beyond a step?
 
-    python benchmarks/hostile.py --looks 1000000 --json benchmarks/reports/hostile.json
+    python benchmarks/hostile.py --observations 1000000 --json benchmarks/reports/hostile.json
 
 Every look is drawn to do harm: predictions of any whole numbers, near ones, and such as walk away step by step, of
 gains that are no numbers; windows that reward whatever is furthest off, that jump by decades, or that nobody filled;
@@ -239,7 +239,7 @@ def drawn_rules(rng: np.random.Generator) -> Rules:
 def main() -> None:
     """Draws looks, decides, and says what was violated."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--looks", type=int, default=1_000_000)
+    parser.add_argument("--observations", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -247,9 +247,9 @@ def main() -> None:
     console, began_s = terminal(), time.monotonic()
     last: Memory | None = None
     with progress_bars(console) as bars:
-        for _ in bars.each("episodes", range(-(-given.looks // EPISODE)), str):
+        for _ in bars.each("episodes", range(-(-given.observations // EPISODE)), str):
             server = HostileServer(rng, drawn_rules(rng), last if rng.random() < 0.5 else None)
-            for _ in range(min(EPISODE, given.looks - tally.looks)):
+            for _ in range(min(EPISODE, given.observations - tally.looks)):
                 server.turn(tally)
             last = server.memory
     report = {
@@ -262,7 +262,7 @@ def main() -> None:
         "states": {str(state): count for state, count in sorted(tally.states.items())},
         "seconds": round(time.monotonic() - began_s, 1),
     }
-    table = Table("what", "how many", title="Hostile looks", title_justify="left")
+    table = Table("what", "how many", title="Hostile observations", title_justify="left")
     for name in ("looks", "predictions", "tuples_set", "recalled", "violations"):
         table.add_row(name.replace("_", " "), str(report[name]))
     console.print(table)

@@ -27,7 +27,7 @@ WINDOW_S = 0.5
 WORKLOAD = "point_select-1-0"
 
 
-def cost_of_looking(server: MariadbServer) -> dict[str, float]:
+def cost_of_observing(server: MariadbServer) -> dict[str, float]:
     """Share of a core that one look a second takes of the server, at two sizes: more groups are more rows."""
     shares = {}
     first = server.tuple_in_force()
@@ -75,7 +75,7 @@ def main() -> None:
     console = Console()
     lab = Lab(given.folder, LabSettings())
     with lab, MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server:
-        idle = cost_of_looking(server)
+        idle = cost_of_observing(server)
         with SqlLoad(named_workload(WORKLOAD), lab.load_file, lab.dataset) as load:
             server.run_for(2.0)
             ratios = watched_against_unwatched(server, load, np.random.default_rng(0))

@@ -1,12 +1,12 @@
-"""How far windows of one workload lie apart by their ratios, and the first of another: what `--pace.look-shift` tells.
+"""How far windows of one workload lie apart by their ratios, and the first of another: what `--pace.ratio-shift` tells.
 
     python benchmarks/observation_distances.py --json benchmarks/reports/observation_distances.json   # simulated days
     python benchmarks/observation_distances.py --seeds 0 --logs build/logs/*                         # of live servers
 
 Simulated days of two hours under the tuner (`tuner_day.py`), where it is known which workload sent which window, and
 decision logs (`poolpilot tune --log FOLDER`) of servers whose load stayed the same all along. A window is held against
-earlier ones of its own tuple, as the tuner does it: while it watches against up to eight before it, in a try against
-those of the same try; the first one of the verified tuple in a try, against those before the try, is told apart.
+earlier ones of its own tuple, as the tuner does it: while it watches against up to eight before it, in a trial against
+those of the same one; the first one of the incumbent in a trial, against those before it, is told apart.
 Windows in which the workload changes are left out; of another workload the first two count. Days by which nothing was
 chosen are drawn unless told otherwise; half a minute each.
 """
@@ -53,14 +53,14 @@ class Seen:
         workload: What sent it; None where it changed meanwhile.
         pool_tuple: What was in force.
         verified: What was verified when the window began.
-        in_try: Whether a try was on.
+        in_trial: Whether a trial was on.
         ratios: What it looks like.
     """
 
     workload: int | None
     pool_tuple: PoolTuple
     verified: PoolTuple
-    in_try: bool
+    in_trial: bool
     ratios: Ratios
 
 
@@ -79,7 +79,7 @@ class Distance:
     apart: float
 
 
-WATCHED, FIRST, IN_TRY = "watched", "first of the verified tuple in a try", "in a try"
+WATCHED, FIRST, IN_TRIAL = "watched", "first of the incumbent in a trial", "in a trial"
 
 
 class Distances:
@@ -99,7 +99,7 @@ class Distances:
             self._watched, self._tried = [each for each in self._tried if each.pool_tuple == seen.verified], []
         if seen.workload is None:
             return
-        if not seen.in_try:
+        if not seen.in_trial:
             self._tried = []
             self._watched = self._held(WATCHED, seen, self._watched)
             return
@@ -107,13 +107,13 @@ class Distances:
         if not same and seen.pool_tuple == seen.verified:
             self._held(FIRST, seen, self._watched)
         others = [each for each in self._tried if each.pool_tuple != seen.pool_tuple]
-        self._tried = others + self._held(IN_TRY, seen, same)
+        self._tried = others + self._held(IN_TRIAL, seen, same)
 
     def _held(self, where: str, seen: Seen, usual: Sequence[Seen]) -> list[Seen]:
         """Holds a window against others of its tuple; what the next one is held against."""
         another = bool(usual) and seen.workload != usual[-1].workload
         self._odd = self._odd + 1 if another else 0
-        if len(usual) >= (1 if where == IN_TRY else SURE):
+        if len(usual) >= (1 if where == IN_TRIAL else SURE):
             apart = ratio_distance(seen.ratios, mean_ratios(each.ratios for each in usual))
             if math.isfinite(apart):
                 self.found.append(Distance(where, another, apart))
@@ -149,8 +149,8 @@ class _Follows:
         before, self._before = self._before, decision
         if look.reading is None or look.in_force is None or before is None or before.pool_tuple != look.in_force:
             return
-        in_try = before.state in (State.TRY, State.VERIFY)
-        self._found.add(Seen(self._workload(look), look.in_force, before.verified, in_try, look.reading.ratios))
+        in_trial = before.state in (State.TRY, State.VERIFY)
+        self._found.add(Seen(self._workload(look), look.in_force, before.verified, in_trial, look.reading.ratios))
 
 
 def of_log(folder: Path) -> list[Distance]:

@@ -107,11 +107,21 @@ def short_section(report: Found) -> str:
         for name, row in report["families"][family]["rows"].items():
             if name != DEFAULT:
                 over = (f"{row[key]['mean']:.2f}" for key in ("short_p99", "long_throughput", "worth"))
-                lines.append(f"| {family} | {name} | {row['short_in_time']['mean']:.0%} | " + " | ".join(over) + " |")
+                lines.append(
+                    f"| {family} | {TITLES.get(name, name)} | {row['short_in_time']['mean']:.0%} | "
+                    + " | ".join(over)
+                    + " |"
+                )
     return "\n".join(lines) + "\n"
 
 
 DEFAULT = "default tuple, FIFO"
+TITLES = {
+    "best tuple, FIFO": "best configuration, FIFO",
+    "default tuple, best discipline": "default, best discipline",
+}
+"""Arrangements of the report as the page calls them."""
+
 SHORT_FAMILIES = ("short_beside_long", "short_beside_silent_long")
 """Families of the table; on the third, of drawn machines, intervals are wider than what lies between arrangements."""
 ARRANGEMENTS = ("nothing", "priorities", "size", "all three", "all three, high exempt, low refused")

@@ -1,6 +1,6 @@
 """What a window is held against: earlier ones of its tuple, in the same try or while the tuner watched."""
 
-from observation_distances import FIRST, IN_TRY, WATCHED, Distances, Seen, rows_of
+from observation_distances import FIRST, IN_TRIAL, WATCHED, Distances, Seen, rows_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 HOME, NEAR = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
@@ -10,12 +10,12 @@ def seen(
     level: float,
     pool_tuple: PoolTuple = HOME,
     *,
-    in_try: bool = False,
+    in_trial: bool = False,
     workload: int | None = 0,
     verified: PoolTuple = HOME,
 ) -> Seen:
     """A window whose four ratios are all the same number."""
-    return Seen(workload, pool_tuple, verified, in_try, (level,) * 4)
+    return Seen(workload, pool_tuple, verified, in_trial, (level,) * 4)
 
 
 def held(*windows: Seen) -> list[tuple[str, bool, float]]:
@@ -35,13 +35,21 @@ def test_a_window_in_which_the_workload_changes_is_left_out() -> None:
 
 
 def test_within_a_try_each_tuple_is_held_against_itself_and_the_first_against_before() -> None:
-    tried = [seen(5.0, NEAR, in_try=True), seen(1.2, in_try=True), seen(5.1, NEAR, in_try=True), seen(1.3, in_try=True)]
-    assert held(seen(1.0), seen(1.0), *tried) == [(FIRST, False, 0.2), (IN_TRY, False, 0.1), (IN_TRY, False, 0.1)]
+    tried = [
+        seen(5.0, NEAR, in_trial=True),
+        seen(1.2, in_trial=True),
+        seen(5.1, NEAR, in_trial=True),
+        seen(1.3, in_trial=True),
+    ]
+    assert held(seen(1.0), seen(1.0), *tried) == [(FIRST, False, 0.2), (IN_TRIAL, False, 0.1), (IN_TRIAL, False, 0.1)]
 
 
 def test_what_was_tried_is_what_the_next_try_begins_from() -> None:
-    tried = [seen(5.0, NEAR, in_try=True), seen(1.0, in_try=True), seen(5.2, NEAR, in_try=True)]
-    after = [seen(8.0, PoolTuple(8, 3, 500), in_try=True, verified=NEAR), seen(5.5, NEAR, in_try=True, verified=NEAR)]
+    tried = [seen(5.0, NEAR, in_trial=True), seen(1.0, in_trial=True), seen(5.2, NEAR, in_trial=True)]
+    after = [
+        seen(8.0, PoolTuple(8, 3, 500), in_trial=True, verified=NEAR),
+        seen(5.5, NEAR, in_trial=True, verified=NEAR),
+    ]
     assert held(*tried, *after)[-1] == (FIRST, False, 0.4)
 
 

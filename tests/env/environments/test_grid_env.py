@@ -86,7 +86,7 @@ def test_rendering_is_a_table_of_the_response_set(env: GridEnv) -> None:
     table = env.render()
     assert table is not None
     lines = table.splitlines()
-    assert lines[0].split() == ["tuple", "J", "change"]
+    assert lines[0].split() == ["configuration", "J", "change"]
     assert len(lines) == 3
     assert "(16, 3, 500)" in lines[2]
 

@@ -152,7 +152,7 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         if self.render_mode != "ansi":
             return None
         first = self._entries[0].value if self._entries else 0.0
-        rows = [f"{'tuple':>14} {'J':>8} {'change':>8}"]
+        rows = [f"{'configuration':>14} {'J':>8} {'change':>8}"]
         for pool_tuple, entry in zip(self._tuples, self._entries, strict=True):
             rows.append(f"{pool_tuple!s:>14} {entry.value:8.3f} {entry.value - first:+8.3f}")
         return "\n".join(rows)

@@ -21,7 +21,7 @@ AS_GOOD = math.log(1.05)
 
 
 def without_circle(prediction: Prediction, windows: Sequence[Window], objective: Objective) -> Prediction:
-    """The prediction, if it is no way back; else to leave it, or no advice where what was left did better.
+    """The prediction, if it is no return; else to leave it, or no advice where what was left did better.
 
     Args:
         prediction: What somebody predicts after several looks.
