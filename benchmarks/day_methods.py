@@ -21,7 +21,7 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import OnDecision, TunerLoop
 
@@ -76,7 +76,7 @@ class _RollBacks:
     count: int = 0
     last: State = field(default=State.WATCH)
 
-    def add(self, _look: Look, decision: Decision) -> None:
+    def add(self, _look: Observation, decision: Decision) -> None:
         self.count += decision.state is State.ROLL_BACK and self.last is not State.ROLL_BACK
         self.last = decision.state
 

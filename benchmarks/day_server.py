@@ -17,7 +17,7 @@ from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.featurizer.window import classes_between
 from poolpilot.native_pool.simulation import LoadChange
 from poolpilot.native_pool.workload import Workload
-from poolpilot.serve.tuner.machine.evidence.look import mean_tail_ms, tails_of
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import mean_tail_ms, tails_of
 
 DAY_FAMILIES = (
     *("short_beside_long", "silent_single", "silent_then_latch", "cpu_with_think", "silent_beside_cpu"),

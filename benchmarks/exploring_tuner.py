@@ -38,7 +38,7 @@ from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 from poolpilot.serve.tuner.machine.decision import Decision
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 from tuner_day import best_per_s
 from unsafe_arms import seen_by, tuned, untouched
 from unsafe_counts import Seen, counts_of
@@ -63,9 +63,9 @@ def workload_of(source: str, seed: int) -> Workload:
     )
 
 
-def row_of(found: Sequence[tuple[Look, Decision]], usual: Sequence[Seen]) -> dict[str, float]:
+def row_of(found: Sequence[tuple[Observation, Decision]], usual: Sequence[Seen]) -> dict[str, float]:
     """What came of it: gains in ln throughput over the untouched server, changes, tries, unsafe windows."""
-    seen = [look for look, _ in found if look.reading is not None]
+    seen = [observation for observation, _ in found if observation.reading is not None]
     first = seen[0].in_force
     rates = np.array([each.reading.throughput_per_s for each in seen if each.reading is not None])
     usual_per_s = float(np.mean([rate for _, rate, _ in usual]))

@@ -34,7 +34,7 @@ from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.evidence.look import LEAST, MOST, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import LEAST, MOST, Observation, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -84,16 +84,16 @@ class HostileServer:
         self._character = int(rng.integers(4))
 
     def turn(self, tally: Tally) -> None:
-        """One look, one decision, and whether what must hold does."""
-        look = self._look(tally)
+        """One observation, one decision, and whether what must hold does."""
+        observation = self._observation(tally)
         before = self.memory
-        self.memory, decision = decide(before, look, self.rules)
+        self.memory, decision = decide(before, observation, self.rules)
         tally.looks += 1
         tally.states[decision.state] += 1
-        self._hold(before, look, decision, tally)
+        self._hold(before, observation, decision, tally)
         self.decision = decision
 
-    def _look(self, tally: Tally) -> Look:
+    def _observation(self, tally: Tally) -> Observation:
         rng = self._rng
         if self.decision.pool_tuple is not None and rng.random() > 0.01:
             tally.set_tuples += self.decision.pool_tuple != self._in_force
@@ -107,7 +107,7 @@ class HostileServer:
         asked = self.decision.ask or rng.random() < 0.9
         tally.proposals += asked
         refused = "no" if 0.99 < trouble < 0.995 else None
-        return Look(
+        return Observation(
             at_s=self._at_s,
             unix_s=float(rng.uniform(0.0, 4e9)),
             in_force=None if trouble > 0.995 else self._in_force,
@@ -134,8 +134,8 @@ class HostileServer:
         noise = float(rng.choice([0.0, 0.01, 0.5])) * float(rng.standard_normal())
         goodput = min(max(math.exp(level + noise), LEAST), MOST)
         latency = None if rng.random() < 0.5 else math.exp(float(rng.uniform(-20.0, 20.0)))
-        look = self._looks[int(rng.integers(3))]
-        ratios = tuple(float(each) for each in look) if rng.random() < 0.8 else ()
+        drawn = self._looks[int(rng.integers(3))]
+        ratios = tuple(float(each) for each in drawn) if rng.random() < 0.8 else ()
         seconds = float(rng.choice([1e-6, WINDOW_S, 86_400.0]))
         return Reading(
             goodput_per_s=goodput, throughput_per_s=goodput, latency_ms=latency, seconds=seconds, ratios=ratios
@@ -163,29 +163,31 @@ class HostileServer:
             return PoolTuple(size, oversubscribe, stall)
         if kind == 1:
             away = rng.integers(-2, 3, 3)
-            now = self.decision.verified.core
+            now = self.decision.incumbent.core
             return PoolTuple(now[0] + int(away[0]), now[1] + int(away[1]), now[2] + int(away[2]))
         if kind == 2:
             return PoolTuple(10**6, 10**6, 1)
         return PoolTuple(int(rng.integers(1, 129)), int(rng.integers(1, 65)), int(rng.integers(1, 6001)))
 
-    def _hold(self, before: Memory, look: Look, decision: Decision, tally: Tally) -> None:
-        theirs = look.in_force is not None and all(
+    def _hold(self, before: Memory, observation: Observation, decision: Decision, tally: Tally) -> None:
+        theirs = observation.in_force is not None and all(
             value in (then, now)
-            for value, then, now in zip(decision.verified.core, before.verified.core, look.in_force.core, strict=True)
+            for value, then, now in zip(
+                decision.incumbent.core, before.incumbent.core, observation.in_force.core, strict=True
+            )
         )
-        if not theirs and decision.verified not in {before.verified, *self._earlier}:
-            tally.violations.append(f"{decision.verified} is verified, which was never in force")
-        self._earlier.add(decision.verified)
+        if not theirs and decision.incumbent not in {before.incumbent, *self._earlier}:
+            tally.violations.append(f"{decision.incumbent} is verified, which was never in force")
+        self._earlier.add(decision.incumbent)
         wanted = decision.pool_tuple
-        if wanted is None or wanted == decision.verified:
+        if wanted is None or wanted == decision.incumbent:
             return
         if not self._within(wanted):
             tally.violations.append(f"{wanted} is outside the ranges")
-        if not self._is_a_step(decision.verified, wanted):
+        if not self._is_a_step(decision.incumbent, wanted):
             tally.recalled += wanted != before.expected
             if wanted not in self._earlier:
-                tally.violations.append(f"{wanted} is no step from {decision.verified}, and was not verified before")
+                tally.violations.append(f"{wanted} is no step from {decision.incumbent}, and was not verified before")
         if self.rules.mode is not Mode.APPLY:
             tally.violations.append(f"{wanted} is set in mode {self.rules.mode}")
 
@@ -200,11 +202,11 @@ class HostileServer:
             and size * (1 + oversubscribe) <= threads
         )
 
-    def _is_a_step(self, verified: PoolTuple, wanted: PoolTuple) -> bool:
+    def _is_a_step(self, incumbent: PoolTuple, wanted: PoolTuple) -> bool:
         factor = self.rules.guard.factor
         return all(
             abs(value - now) <= 1 or now / factor <= value <= now * factor
-            for now, value in zip(verified.core, wanted.core, strict=True)
+            for now, value in zip(incumbent.core, wanted.core, strict=True)
         )
 
 
@@ -219,7 +221,7 @@ def drawn_rules(rng: np.random.Generator) -> Rules:
         most_stall_limit_ms=int(rng.choice([500, 6000])),
         most_threads=None if rng.random() < 0.5 else int(rng.choice([8, 100, 1000])),
         min_gain=float(rng.choice([0.0, 0.05])),
-        tries_per_hour=int(rng.choice([1, 12, 1000])),
+        trials_per_hour=int(rng.choice([1, 12, 1000])),
         cool_down_s=float(rng.choice([0.0, 120.0])),
         retry_after_s=float(rng.choice([0.0, 3600.0])),
         breaker_roll_backs=int(rng.choice([1, 3, 1000])),

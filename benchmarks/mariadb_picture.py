@@ -131,10 +131,10 @@ def _changes(log: Path, began_unix_s: float) -> list[dict[str, Any]]:
     """What was in force from which second on, as the decisions of a tuner tell."""
     changes: list[dict[str, Any]] = []
     for line in read_log(log / NAME):
-        in_force = line.look.in_force
+        in_force = line.observation.in_force
         if in_force is not None and (not changes or changes[-1]["tuple"] != list(in_force.core)):
             changes.append(
-                {"at_s": line.look.unix_s - began_unix_s - WINDOW_S - SETTLE_S, "tuple": list(in_force.core)}
+                {"at_s": line.observation.unix_s - began_unix_s - WINDOW_S - SETTLE_S, "tuple": list(in_force.core)}
             )
     return changes
 

@@ -35,13 +35,13 @@ from poolpilot.serve.tuner.decision_log import NAME, lines_of, logged
 from poolpilot.serve.tuner.guard.guard_settings import PaceSettings
 from poolpilot.serve.tuner.known.known_workloads import Ratios, mean_ratios, ratio_distance
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 
 KEPT = 2 * PaceSettings().baseline_windows
 SURE = 2
 """Windows of another workload that are told apart: by so many the tuner must have seen it."""
 
-LIMIT = PaceSettings().look_shift
+LIMIT = PaceSettings().ratio_shift
 QUANTILES = (0.5, 0.99)
 
 
@@ -59,7 +59,7 @@ class Seen:
 
     workload: int | None
     pool_tuple: PoolTuple
-    verified: PoolTuple
+    incumbent: PoolTuple
     in_trial: bool
     ratios: Ratios
 
@@ -94,9 +94,9 @@ class Distances:
 
     def add(self, seen: Seen) -> None:
         """The next window."""
-        if self._verified != seen.verified:
-            self._verified = seen.verified
-            self._watched, self._tried = [each for each in self._tried if each.pool_tuple == seen.verified], []
+        if self._verified != seen.incumbent:
+            self._verified = seen.incumbent
+            self._watched, self._tried = [each for each in self._tried if each.pool_tuple == seen.incumbent], []
         if seen.workload is None:
             return
         if not seen.in_trial:
@@ -104,7 +104,7 @@ class Distances:
             self._watched = self._held(WATCHED, seen, self._watched)
             return
         same = [each for each in self._tried if each.pool_tuple == seen.pool_tuple]
-        if not same and seen.pool_tuple == seen.verified:
+        if not same and seen.pool_tuple == seen.incumbent:
             self._held(FIRST, seen, self._watched)
         others = [each for each in self._tried if each.pool_tuple != seen.pool_tuple]
         self._tried = others + self._held(IN_TRIAL, seen, same)
@@ -131,26 +131,39 @@ def of_day(seed: int, hours: float) -> list[Distance]:
     return found.found
 
 
-def _workload(day: Day, look: Look) -> int | None:
-    if look.reading is None:
+def _workload(day: Day, observation: Observation) -> int | None:
+    if observation.reading is None:
         return None
-    began = day.phase_at(look.at_s - look.reading.seconds - 1.0)
-    return began if began == day.phase_at(look.at_s) else None
+    began = day.phase_at(observation.at_s - observation.reading.seconds - 1.0)
+    return began if began == day.phase_at(observation.at_s) else None
 
 
 class _Follows:
     """Follows a tuner, whose decision before a window tells what it was for."""
 
-    def __init__(self, found: Distances, workload: Callable[[Look], int | None]) -> None:
+    def __init__(self, found: Distances, workload: Callable[[Observation], int | None]) -> None:
         self._found, self._workload = found, workload
         self._before: Decision | None = None
 
-    def add(self, look: Look, decision: Decision) -> None:
+    def add(self, observation: Observation, decision: Decision) -> None:
         before, self._before = self._before, decision
-        if look.reading is None or look.in_force is None or before is None or before.pool_tuple != look.in_force:
+        if (
+            observation.reading is None
+            or observation.in_force is None
+            or before is None
+            or before.pool_tuple != observation.in_force
+        ):
             return
-        in_trial = before.state in (State.TRY, State.VERIFY)
-        self._found.add(Seen(self._workload(look), look.in_force, before.verified, in_trial, look.reading.ratios))
+        in_trial = before.state in (State.TRIAL, State.VERIFY)
+        self._found.add(
+            Seen(
+                self._workload(observation),
+                observation.in_force,
+                before.incumbent,
+                in_trial,
+                observation.reading.ratios,
+            )
+        )
 
 
 def of_log(folder: Path) -> list[Distance]:
@@ -160,7 +173,7 @@ def of_log(folder: Path) -> list[Distance]:
     for path in sorted(folder.glob(f"{NAME}*"), reverse=True):
         for line in itertools.islice(lines_of(path), 1, None):
             each = logged(path, line)
-            follow.add(each.look, each.decision)
+            follow.add(each.observation, each.decision)
     return found.found
 
 

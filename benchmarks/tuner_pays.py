@@ -138,7 +138,7 @@ def measured(
         "expected": cell.expectation.in_words,
         "default": default.core,
         "tuned": cores[-1],
-        "tries": told["tries"],
+        "tries": told["trials"],
         "roll_backs": told["roll_backs"],
         **compared.as_dict(),
         **_while_tuning(meanwhile, compared.default),

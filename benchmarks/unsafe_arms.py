@@ -14,7 +14,7 @@ from poolpilot.serve.tuner.clock import clock_of
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Reading
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 from unsafe_counts import Seen
@@ -33,26 +33,26 @@ def untouched(server: PoolServer, seconds: float) -> list[Seen]:
 
 def tuned(
     server: PoolServer, predictor: Predictor, seconds: float, guard: GuardSettings | None = None
-) -> list[tuple[Look, Decision]]:
+) -> list[tuple[Observation, Decision]]:
     """What the tuner, as it ships but for its guard, sees and decides."""
-    found: list[tuple[Look, Decision]] = []
+    found: list[tuple[Observation, Decision]] = []
     guard = guard or GuardSettings()
     TunerLoop(
         Target(server, Objective()),
         predictor,
         Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs)),
         MEASUREMENT,
-        on_decision=lambda look, decision: found.append((look, decision)),
+        on_decision=lambda observation, decision: found.append((observation, decision)),
     ).run(seconds)
     return found
 
 
-def seen_by(found: Sequence[tuple[Look, Decision]], first: PoolTuple | None) -> list[Seen]:
-    """The windows of a tuner's looks, held against the tuple that it began with."""
+def seen_by(found: Sequence[tuple[Observation, Decision]], first: PoolTuple | None) -> list[Seen]:
+    """The windows of a tuner's observations, held against the tuple that it began with."""
     return [
-        (look.in_force != first, look.reading.throughput_per_s, look.reading.latency_ms)
-        for look, _ in found
-        if look.reading is not None
+        (observation.in_force != first, observation.reading.throughput_per_s, observation.reading.latency_ms)
+        for observation, _ in found
+        if observation.reading is not None
     ]
 
 

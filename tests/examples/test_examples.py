@@ -128,8 +128,8 @@ def test_own_server_is_tuned(tmp_path: Path) -> None:
         "tune", *server, *pace, "--mode", "apply", "--propose", "8,3,10", "--seconds", 12, "--json", written
     )
     tuned = json.loads(written.read_text(encoding="utf-8"))
-    assert tuned["first"]["pool_size"] == 2 < tuned["verified"]["pool_size"]
-    assert said.splitlines()[-1] == f"In force now: ({tuned['verified']['pool_size']}, 3, 10)."
+    assert tuned["initial"]["pool_size"] == 2 < tuned["incumbent"]["pool_size"]
+    assert said.splitlines()[-1] == f"In force now: ({tuned['incumbent']['pool_size']}, 3, 10)."
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, Simulat
 from poolpilot.pipelines.bench.climbing.suite import Run, Suite
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 from poolpilot.pipelines.kept_runs import digest_of
-from poolpilot.serve.commands.look.bench_climbers_command import run
+from poolpilot.serve.commands.observe.bench_climbers_command import run
 
 TINY: dict[str, Any] = {
     "shapes": ("arch",),

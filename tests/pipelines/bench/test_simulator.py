@@ -7,7 +7,7 @@ import pytest
 
 from poolpilot.pipelines.bench.simpy_models import run_mmc
 from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings, bench_simulator
-from poolpilot.serve.commands.look.bench_simulator_command import run
+from poolpilot.serve.commands.observe.bench_simulator_command import run
 
 QUICK = SimulatorBenchSettings(
     repeats=2, services=5000, requests=5000, simpy_share=0.1, env_steps=10, window_requests=50

@@ -20,7 +20,7 @@ from poolpilot.models.body import as_body
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 from poolpilot.pipelines.calibrate.what_if import SimulateSettings, what_if
-from poolpilot.serve.commands.look.simulate_command import run
+from poolpilot.serve.commands.observe.simulate_command import run
 
 IN_FORCE = PoolTuple(2, 3, 500)
 

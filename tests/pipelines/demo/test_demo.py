@@ -17,7 +17,7 @@ from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.demo.demo_report import foreign_story, reasons_of, story_of, workload_table
 from poolpilot.pipelines.demo.demo_schedule import LEAST_HORIZON_S, DemoSchedule
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
-from poolpilot.serve.commands.look.demo_command import demo
+from poolpilot.serve.commands.observe.demo_command import demo
 
 METHODS = {"best", "default", "sbs", "cold", "warm_start"}
 COMMON = {"tuple", "goodput", "p99_ms", "threads", "regret", "error", "told_apart"}

@@ -17,7 +17,7 @@ from poolpilot.serve.commands import main
 from poolpilot.serve.commands.options.settings_command import BuiltCommand
 
 PANELS = {
-    "Look": ["advise", "demo", "demo-mariadb", "mariadb", "predict", "version"],
+    "Observe": ["advise", "demo", "demo-mariadb", "mariadb", "predict", "version"],
     "Act": ["climb", "restore", "serve", "sweep"],
     "Learn": ["collect", "lab", "evaluate", "promote", "train"],
 }

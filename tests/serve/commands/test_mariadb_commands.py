@@ -30,7 +30,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.observations import disturbances
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.commands.learn.lab_command import account_in_words
-from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
+from poolpilot.serve.commands.presentation.verdict import OBSERVE_AGAIN
 
 
 def in_force(lab: Lab) -> PoolTuple:
@@ -117,7 +117,7 @@ def test_while_a_table_is_locked_there_is_no_advice_but_the_line_that_looks_agai
     assert advice["prediction"]["verdict"] == "no advice"
     assert "statements waited for metadata locks" in advice["prediction"]["reasons"][0]
     assert advice["next_steps"] == [f"poolpilot advise {busy}"]
-    assert set(advice["next_steps"]) | {LOOK_AGAIN} <= set(result.out.splitlines())
+    assert set(advice["next_steps"]) | {OBSERVE_AGAIN} <= set(result.out.splitlines())
 
 
 def test_advice_without_load_is_refused(invoke: Callable[..., Any], dsn: str) -> None:
@@ -161,8 +161,8 @@ def test_sweep_ranks_tuples_by_time_in_system_and_restores(
     result = invoke("sweep", busy, "--execute", "--window", 0.2, "--repeats", 1, "--json", tmp_path / "sweep.json")
     assert (result.code, result.err) == (0, "")
     swept = json.loads((tmp_path / "sweep.json").read_text())
-    assert len(swept["tuples"]) == 28
-    assert swept["tuples"][0]["gain"] == max(row["gain"] for row in swept["tuples"])
+    assert len(swept["configurations"]) == 28
+    assert swept["configurations"][0]["gain"] == max(row["gain"] for row in swept["configurations"])
     assert swept["first"] == list(before.core)
     assert in_force(loaded_lab) == before
     size = swept["best"][0]
@@ -216,7 +216,7 @@ def test_search_shows_first_and_found_and_restores(
     assert (result.code, result.err) == (0, "")
     searched = json.loads(path.read_text())
     assert searched["rounds_done"] == 3
-    assert {one["pool_tuple"]["pool_size"] for one in searched["tuples"][1:]} <= {4, 16}
+    assert {one["pool_tuple"]["pool_size"] for one in searched["configurations"][1:]} <= {4, 16}
     assert f"In force now: {before}" in result.out
     assert in_force(loaded_lab) == before
 

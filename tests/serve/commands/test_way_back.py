@@ -1,4 +1,4 @@
-"""Whatever ends a climb, a sweep or a search, the first tuple is in force, or the message names what is.
+"""Whatever ends a climb, a sweep or a search, the initial tuple is in force, or the message names what is.
 
 POOLPILOT_WAY_BACK_RUNS sets how often each is tried at a random moment. If it is not set, every fault ends one command,
 in turn, and the two that end most commands in practice, Ctrl-C and a kill, end each: the way back of the three is one.
@@ -45,7 +45,7 @@ class Stage(StagedServer):
     load: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> None:
-        """The load runs and the first tuple is in force."""
+        """The load runs and the initial tuple is in force."""
         self.lab.up()
         self.load.close()
         self.load.enter_context(SqlLoad(LOAD, self.lab.load_file, self.lab.dataset))
@@ -110,7 +110,7 @@ AT_RANDOM = ("kill -9",)
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Command, fault and number of each try."""
+    """Command, fault and number of each trial."""
     if RUNS > 0:
         return list(product(COMMANDS, FAULTS, range(RUNS)))
     in_turn = zip(cycle(COMMANDS), (fault for fault in FAULTS if fault not in OF_EACH), strict=False)

@@ -17,7 +17,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -48,7 +48,7 @@ class WrittenLog:
         for _ in range(turns):
             before: Memory = self.drive.memory
             self.drive.turn(**changes)
-            self.log.write(before, self.drive.looks[-1], self.drive.decision)
+            self.log.write(before, self.drive.observations[-1], self.drive.decision)
 
     def until(self, state: State, most: int = 400) -> None:
         """Decisions until a state is entered.
@@ -63,18 +63,18 @@ class WrittenLog:
         raise AssertionError(f"never came to {state}; last: {self.drive.decision}")
 
     def lose(self) -> None:
-        """A try under which the connection is lost for two windows, the way back, and the window after it."""
-        self.until(State.TRY)
+        """A trial under which the connection is lost for two windows, the way back, and the window after it."""
+        self.until(State.TRIAL)
         self.turn(2, in_force=None, reading=None)
         self.turn(2)
 
     def say(self, reason: str, *hindrances: Hindrance) -> None:
         """A decision with a reason of one's own, while something may go on beside the pool."""
         before = self.drive.memory
-        look = self.drive.look(
+        observation = self.drive.observation(
             reading=Reading(goodput_per_s=1.0, throughput_per_s=1.0, seconds=5.0), hindrances=hindrances
         )
-        self.log.write(before, look, before.decision(reason))
+        self.log.write(before, observation, before.decision(reason))
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ FILE_BYTES = 10_000
 
 def times(lines: list[bytes]) -> list[float]:
     """When each decision was made; heads of files are left out."""
-    return [values["look"]["at_s"] for line in lines if "look" in (values := json.loads(line))]
+    return [values["observation"]["at_s"] for line in lines if "observation" in (values := json.loads(line))]
 
 
 def test_each_line_is_told_once_as_it_is_written(written: Written, tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_each_line_is_told_once_as_it_is_written(written: Written, tmp_path: Pat
     for turns in (1, 3, 0, 2):
         log.turn(turns)
         told += tail.lines()
-    assert times(told) == [look.at_s for look in log.drive.looks]
+    assert times(told) == [observation.at_s for observation in log.drive.observations]
     assert len(told) == 6 + 1
 
 
@@ -56,7 +56,7 @@ def test_new_files_lose_and_double_nothing(written: Written, tmp_path: Path) -> 
         log.turn()
         told += tail.lines()
     assert len(list(tmp_path.iterdir())) > 3
-    assert times(told) == [look.at_s for look in log.drive.looks]
+    assert times(told) == [observation.at_s for observation in log.drive.observations]
     assert not tail.overtaken
 
 
@@ -72,7 +72,7 @@ def test_it_says_when_it_was_overtaken(written: Written, tmp_path: Path) -> None
 def test_older_files_come_first(written: Written, tmp_path: Path) -> None:
     log = written(largest_bytes=FILE_BYTES)
     log.turn(80)
-    assert times(list(LogTail(tmp_path).lines())) == [look.at_s for look in log.drive.looks]
+    assert times(list(LogTail(tmp_path).lines())) == [observation.at_s for observation in log.drive.observations]
 
 
 def test_no_more_of_them_than_are_wanted(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_no_more_of_them_than_are_wanted(written: Written, tmp_path: Path, monke
     monkeypatch.setattr(log_tail, "MOST_BEFORE", 2 * FILE_BYTES)
     told = times(list(LogTail(tmp_path).lines()))
     assert 5 < len(told) < 40
-    assert told == [look.at_s for look in log.drive.looks][-len(told) :]
+    assert told == [observation.at_s for observation in log.drive.observations][-len(told) :]
 
 
 def test_line_that_is_too_long_is_told_as_an_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

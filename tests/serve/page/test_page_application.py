@@ -126,7 +126,7 @@ def test_overview_tells_of_each_server(asking: TestClient, written: Written) -> 
     assert {key: each["name"] for key, each in told.items()} == {"db1": "one", "db2": "two"}
     assert told["db1"]["latest"]["number"] == 30
     assert told["db1"]["mode"] == "apply"
-    assert told["db1"]["tries"] >= 1
+    assert told["db1"]["trials"] >= 1
     assert told["db1"]["expected_gain"] > 0.0
     assert told["db2"]["expected_gain"] is None
 

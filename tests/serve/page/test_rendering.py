@@ -31,7 +31,7 @@ from poolpilot.serve.page.loopback_only import SECURITY_HEADERS
 from poolpilot.serve.page.page_application import create_page
 from poolpilot.serve.page.page_server import PageServer
 from poolpilot.serve.page.play.playground import Playground
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 CHROMIUM = os.environ.get("POOLPILOT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -41,8 +41,8 @@ PROBE = Path(__file__).with_name("probe.js")
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
 
-class Look(NamedTuple):
-    """How the page is looked at."""
+class View(NamedTuple):
+    """How the page is viewed."""
 
     name: str
     width: int
@@ -51,10 +51,10 @@ class Look(NamedTuple):
     server: str = "db2"
 
 
-LIGHT = Look("light", 1100, 1500)
-DARK = Look("dark", 1100, 1500, dark=True, server="db1")
-PHONE = Look("phone", 390, 1500, server="db3")
-LOOKS = (LIGHT, DARK, PHONE)
+LIGHT = View("light", 1100, 1500)
+DARK = View("dark", 1100, 1500, dark=True, server="db1")
+PHONE = View("phone", 390, 1500, server="db3")
+VIEWS = (LIGHT, DARK, PHONE)
 
 
 def create_probed_page(servers: FollowedServers, playground: Playground | None, turn: Callable[[], None]) -> Starlette:
@@ -84,23 +84,23 @@ def create_probed_page(servers: FollowedServers, playground: Playground | None, 
     return Starlette(routes=[*(Route(path, answer) for path, answer in own), Mount("/", page)])
 
 
-def browse(url: str, look: Look, profile: Path, *options: str) -> str:
+def browse(url: str, view: View, profile: Path, *options: str) -> str:
     """What Chromium prints; the time of the page runs ahead until nothing more happens, or for ten seconds of it."""
     assert CHROMIUM is not None
     command = [
         *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"),
-        *(f"--user-data-dir={profile}", f"--window-size={look.width},{look.height}", "--virtual-time-budget=10000"),
-        f"--blink-settings=preferredColorScheme={0 if look.dark else 1}",
+        *(f"--user-data-dir={profile}", f"--window-size={view.width},{view.height}", "--virtual-time-budget=10000"),
+        f"--blink-settings=preferredColorScheme={0 if view.dark else 1}",
         *options,
         url,
     ]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
-def found_in(url: str, look: Look, profile: Path, probe: str = "") -> dict[str, Any]:
+def found_in(url: str, view: View, profile: Path, probe: str = "") -> dict[str, Any]:
     """What the script found in the page."""
-    asked = urlencode({"width": look.width, "server": look.server, "probe": probe})
-    dom = browse(f"{url}framed?{asked}", look, profile, "--dump-dom")
+    asked = urlencode({"width": view.width, "server": view.server, "probe": probe})
+    dom = browse(f"{url}framed?{asked}", view, profile, "--dump-dom")
     told = re.search(r'<script type="application/json" id="found">(.*?)</script>', dom, re.DOTALL)
     assert told is not None, dom[:5000]
     values: dict[str, Any] = json.loads(told[1])
@@ -127,30 +127,30 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def seen(site: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Look], dict[str, Any]]:
-    """What is found under a look; each is looked at once."""
-    return cache(lambda look: found_in(site, look, tmp_path_factory.mktemp("profile")))
+def seen(site: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[View], dict[str, Any]]:
+    """What is found under an observation; each is looked at once."""
+    return cache(lambda view: found_in(site, view, tmp_path_factory.mktemp("profile")))
 
 
-Seen = Callable[[Look], dict[str, Any]]
+Seen = Callable[[View], dict[str, Any]]
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
-def test_everything_is_there_and_nothing_sticks_out(seen: Seen, look: Look) -> None:
-    found = seen(look)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_everything_is_there_and_nothing_sticks_out(seen: Seen, view: View) -> None:
+    found = seen(view)
     assert (found["errors"], found["violations"]) == ([], [])
-    assert (found["width"], found["dark"]) == (look.width, look.dark)
+    assert (found["width"], found["dark"]) == (view.width, view.dark)
     assert (found["scrolls"], found["outside"]) == (False, [])
     assert [name.partition(" (")[0] for name in found["figures"]] == [
         *("Throughput", "Latency", "Pool size", "Oversubscribe", "Stall limit", "State")
     ]
-    for said in ("In force", "Verified", "Throughput", "Decisions", "Live.", f"{look.server} ("):
+    for said in ("In force", "Incumbent", "Throughput", "Decisions", "Live.", f"{view.server} ("):
         assert said in found["text"]
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
-def test_texts_stand_out_from_their_ground(seen: Seen, look: Look) -> None:
-    assert seen(look)["faint"] == []
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_texts_stand_out_from_their_ground(seen: Seen, view: View) -> None:
+    assert seen(view)["faint"] == []
 
 
 def test_roll_backs_are_marked_and_told(seen: Seen) -> None:
@@ -158,7 +158,7 @@ def test_roll_backs_are_marked_and_told(seen: Seen) -> None:
     assert found["marks"] == 5
     assert len(found["rollBacks"]) == 1
     assert "back to (2, 6, 250)" in found["rollBacks"][0]
-    assert "3, taken back 1" in found["text"]
+    assert "3, rolled back 1" in found["text"]
 
 
 def test_connection_that_is_lost_in_mid_try_is_drawn_as_what_it_is(
@@ -171,7 +171,7 @@ def test_connection_that_is_lost_in_mid_try_is_drawn_as_what_it_is(
     assert found["marks"] == found["page"].count('class="mark state-connection-lost"') == 5
     assert '<rect class="band state-connection-lost"' in found["page"]
     assert '<rect class="band state-roll-back"' not in found["page"]
-    assert "1, taken back 0" in found["text"]
+    assert "1, rolled back 0" in found["text"]
     assert (found["errors"], found["faint"]) == ([], [])
 
 
@@ -259,11 +259,11 @@ def test_tuner_of_long_windows_is_at_work_though_it_is_silent_for_minutes(
 PLAY = "page=play"
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
-def test_a_recorded_profile_can_be_played_with(site: str, tmp_path: Path, look: Look) -> None:
-    found = found_in(site, look, tmp_path / "profile", PLAY)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_a_recorded_profile_can_be_played_with(site: str, tmp_path: Path, view: View) -> None:
+    found = found_in(site, view, tmp_path / "profile", PLAY)
     assert (found["errors"], found["violations"]) == ([], [])
-    assert (found["width"], found["dark"], found["scrolls"], found["outside"]) == (look.width, look.dark, False, [])
+    assert (found["width"], found["dark"], found["scrolls"], found["outside"]) == (view.width, view.dark, False, [])
     assert (found["faint"], found["unreachable"], found["unnamed"]) == ([], 0, 0)
     assert found["figures"] == ["Throughput (/s)", "p99 (ms)"]
     assert "nine of ten had" in found["text"]
@@ -290,16 +290,16 @@ def test_hostile_texts_are_shown_as_they_are(written: Callable[..., WrittenLog],
     assert (found["scrolls"], found["outside"]) == (False, [])
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_latency_has_a_line_and_a_name_for_each_class(
-    written: Callable[..., WrittenLog], tmp_path: Path, look: Look
+    written: Callable[..., WrittenLog], tmp_path: Path, view: View
 ) -> None:
-    log = written(f"logs/{look.server}")
+    log = written(f"logs/{view.server}")
     tails_ms = {"short": 1.0, "long": 16.0, 60 * "W": 4.0, HOSTILE: 2.0}
     reading = Reading(goodput_per_s=9.0, throughput_per_s=9.0, seconds=5.0, latency_ms=2.0, tails_ms=tails_ms)
     log.turn(5, reading=reading)
     with served(tmp_path / "logs") as url:
-        found = found_in(url, look, tmp_path / "profile")
+        found = found_in(url, view, tmp_path / "profile")
     assert "Latency (95th percentile)" in found["figures"]
     assert [f'class="line class-{number}"' in found["page"] for number in range(5)] == [*(4 * [True]), False]
     assert "long 16 ms" in found["text"]
@@ -307,14 +307,14 @@ def test_latency_has_a_line_and_a_name_for_each_class(
     assert (found["scrolls"], found["outside"]) == (False, [])
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
-def test_pictures(site: str, tmp_path: Path, look: Look) -> None:
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_pictures(site: str, tmp_path: Path, view: View) -> None:
     folder = Path(os.environ.get("POOLPILOT_SCREENSHOTS") or tmp_path)
     folder.mkdir(parents=True, exist_ok=True)
-    picture = (folder / f"page-{look.name}.png").absolute()
-    browse(f"{site}#server={look.server}", look, tmp_path / "profile", f"--screenshot={picture}")
+    picture = (folder / f"page-{view.name}.png").absolute()
+    browse(f"{site}#server={view.server}", view, tmp_path / "profile", f"--screenshot={picture}")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 20_000, "there is hardly anything on it"
-    picture = (folder / f"play-{look.name}.png").absolute()
-    browse(f"{site}play.html", look, tmp_path / "profile", f"--screenshot={picture}")
+    picture = (folder / f"play-{view.name}.png").absolute()
+    browse(f"{site}play.html", view, tmp_path / "profile", f"--screenshot={picture}")
     assert picture.stat().st_size > 20_000, "there is hardly anything on it"

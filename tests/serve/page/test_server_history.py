@@ -17,7 +17,7 @@ from poolpilot.serve.page.page_row import LONGEST_CLASS, MOST_CLASSES
 from poolpilot.serve.page.server_history import ServerHistory
 from poolpilot.serve.tuner.decision_log import read_log
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal, Reading
 
 Written = Callable[..., WrittenLog]
 
@@ -34,12 +34,12 @@ def test_rows_say_what_was_decided(written: Written, tmp_path: Path) -> None:
     history = followed(tmp_path)
     assert (history.name, history.mode, history.unreadable) == ("db1", "apply", 0)
     assert [row.number for row in history.rows] == list(range(1, 81))
-    for row, look, decision in zip(history.rows, log.drive.looks, log.drive.decisions, strict=True):
-        assert (row.state, row.reason, row.unix_s) == (decision.state, decision.reason, look.unix_s)
-        assert look.in_force is not None
-        assert look.reading is not None
-        assert (row.in_force, row.verified) == (look.in_force.core, decision.verified.core)
-        assert row.throughput_per_s == look.reading.throughput_per_s
+    for row, observation, decision in zip(history.rows, log.drive.observations, log.drive.decisions, strict=True):
+        assert (row.state, row.reason, row.unix_s) == (decision.state, decision.reason, observation.unix_s)
+        assert observation.in_force is not None
+        assert observation.reading is not None
+        assert (row.in_force, row.incumbent) == (observation.in_force.core, decision.incumbent.core)
+        assert row.throughput_per_s == observation.reading.throughput_per_s
 
 
 def test_expected_gain_is_a_share(written: Written, tmp_path: Path) -> None:
@@ -94,18 +94,18 @@ def test_roll_backs_are_counted_and_marked(written: Written, tmp_path: Path) -> 
 
 
 def test_connection_that_is_lost_in_mid_try_is_no_roll_back(written: Written, tmp_path: Path) -> None:
-    """Before, the way back was shown and counted as a try that was found worse."""
+    """Before, the way back was shown and counted as a trial that was found worse."""
     log = written()
     log.lose()
     history = followed(tmp_path)
     *_, tried, first, second, back, after = history.rows
-    assert (tried.state, back.state) == (State.TRY, State.ROLL_BACK)
-    assert back.in_force != back.verified
+    assert (tried.state, back.state) == (State.TRIAL, State.ROLL_BACK)
+    assert back.in_force != back.incumbent
     rows = (tried, first, second, back, after)
-    assert [row.lost_try for row in rows] == [False, True, True, True, False]
+    assert [row.lost_trial for row in rows] == [False, True, True, True, False]
     assert [row.entered for row in rows] == [True, True, False, False, True]
-    assert ["lost_try" in row.as_dict() for row in rows] == [False, True, True, True, False]
-    assert (history.entered[State.TRY], history.entered[State.ROLL_BACK]) == (1, 0)
+    assert ["lost_trial" in row.as_dict() for row in rows] == [False, True, True, True, False]
+    assert (history.entered[State.TRIAL], history.entered[State.ROLL_BACK]) == (1, 0)
 
 
 def test_connection_that_is_lost_on_the_way_back_hides_no_roll_back(written: Written, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_connection_that_is_lost_on_the_way_back_hides_no_roll_back(written: Wri
     log.turn(1, in_force=None, reading=None)
     log.turn()
     history = followed(tmp_path)
-    assert [row.lost_try for row in history.rows] == [False] * len(history.rows)
+    assert [row.lost_trial for row in history.rows] == [False] * len(history.rows)
     assert history.entered[State.ROLL_BACK] == 1
 
 
@@ -123,27 +123,27 @@ def test_connection_that_is_lost_between_tries_ends_none(written: Written, tmp_p
     log.turn()
     log.turn(1, in_force=None, reading=None)
     log.turn()
-    assert [row.lost_try for row in followed(tmp_path).rows] == [False] * 3
+    assert [row.lost_trial for row in followed(tmp_path).rows] == [False] * 3
 
 
 def test_what_stood_in_the_log_at_first_is_no_event_of_now(written: Written, tmp_path: Path) -> None:
     log = written()
-    log.until(State.TRY)
+    log.until(State.TRIAL)
     history = followed(tmp_path)
-    assert (history.entered[State.TRY], history.entered_since.total()) == (1, 0)
+    assert (history.entered[State.TRIAL], history.entered_since.total()) == (1, 0)
     log.until(State.VERIFY)
-    log.until(State.TRY)
+    log.until(State.TRIAL)
     history.follow()
-    assert (history.entered[State.TRY], history.entered_since[State.TRY]) == (2, 1)
+    assert (history.entered[State.TRIAL], history.entered_since[State.TRIAL]) == (2, 1)
 
 
 def test_log_that_comes_later_is_read_to_its_end_before_anything_counts(written: Written, tmp_path: Path) -> None:
     history = ServerHistory("key", tmp_path / "later")
     history.follow()
     log = written("later")
-    log.until(State.TRY)
+    log.until(State.TRIAL)
     history.follow()
-    assert (history.entered[State.TRY], history.entered_since.total()) == (1, 0)
+    assert (history.entered[State.TRIAL], history.entered_since.total()) == (1, 0)
 
 
 def test_open_circuit_that_a_second_tuner_goes_on_with_was_opened_once(written: Written, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_what_was_overtaken_begins_anew(written: Written, tmp_path: Path, monkey
     history.follow()
     assert history.feed != feed
     assert history.latest is not None
-    assert history.latest.unix_s == log.drive.looks[-1].unix_s
+    assert history.latest.unix_s == log.drive.observations[-1].unix_s
     assert len({row.unix_s for row in history.rows}) == len(history.rows) < 80
     assert history.entered_since <= Counter(log.drive.states())  # what is read again is not counted again
 
@@ -252,8 +252,8 @@ def test_what_was_overtaken_begins_anew(written: Written, tmp_path: Path, monkey
         "{}",
         '{"log": 1}',
         '{"log": 1, "server": "db1", "memory": 3}',
-        '{"look": {}, "decision": {}}',
-        '{"look": 1, "decision": null}',
+        '{"observation": {}, "decision": {}}',
+        '{"observation": 1, "decision": null}',
         100_000 * "[",
         "\udcff".encode(errors="surrogateescape").decode("latin-1"),
     ],
@@ -273,7 +273,7 @@ def test_number_that_no_browser_reads_is_no_decision(written: Written, tmp_path:
     log = written()
     log.turn(2)
     last = json.loads(log.log.path.read_text().splitlines()[-1])
-    last["look"][name] = "?"
+    last["observation"][name] = "?"
     with log.log.path.open("a") as file:
         file.write(json.dumps(last).replace('"?"', "1e999") + "\n")
         file.write(json.dumps(last).replace('"?"', "NaN") + "\n")

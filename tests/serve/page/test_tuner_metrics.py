@@ -45,16 +45,16 @@ def test_they_say_what_the_log_does(written: Callable[..., WrittenLog], tmp_path
     log = written()
     log.turn(60)
     values = metrics_of(tmp_path)
-    look, decision = log.drive.looks[-1], log.drive.decisions[-1]
-    assert look.in_force is not None
-    assert look.reading is not None
+    observation, decision = log.drive.observations[-1], log.drive.decisions[-1]
+    assert observation.in_force is not None
+    assert observation.reading is not None
     states = {state: values["poolpilot_tuner_state", "db1", state] for state in State}
     assert states == {state: float(state is decision.state) for state in State}
     knobs = ("pool_size", "oversubscribe", "stall_limit_ms")
-    assert tuple(values["poolpilot_tuner_in_force", knob, "db1"] for knob in knobs) == look.in_force.core
-    assert tuple(values["poolpilot_tuner_verified", knob, "db1"] for knob in knobs) == decision.verified.core
-    assert values["poolpilot_tuner_throughput_per_second", "db1"] == look.reading.throughput_per_s
-    assert values["poolpilot_tuner_last_window_timestamp_seconds", "db1"] == look.unix_s
+    assert tuple(values["poolpilot_tuner_in_force", knob, "db1"] for knob in knobs) == observation.in_force.core
+    assert tuple(values["poolpilot_tuner_incumbent", knob, "db1"] for knob in knobs) == decision.incumbent.core
+    assert values["poolpilot_tuner_throughput_per_second", "db1"] == observation.reading.throughput_per_s
+    assert values["poolpilot_tuner_last_window_timestamp_seconds", "db1"] == observation.unix_s
     assert values["poolpilot_tuner_lost_requests", "db1"] == pytest.approx(log.drive.memory.lost_requests)
     assert 0.0 <= values["poolpilot_tuner_seconds_since_decision", "db1"] < 3600.0
 
@@ -66,7 +66,7 @@ def test_what_is_not_known_is_not_told(written: Callable[..., WrittenLog], tmp_p
     values = metrics_of(tmp_path)
     assert not any(name.startswith("poolpilot_tuner_throughput") for name, *_ in values)
     assert not any(name.startswith("poolpilot_tuner_in_force") for name, *_ in values)
-    assert values["poolpilot_tuner_verified", "pool_size", "db1"] == 2.0
+    assert values["poolpilot_tuner_incumbent", "pool_size", "db1"] == 2.0
 
 
 def test_roll_backs_are_counted(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_roll_backs_are_counted(written: Callable[..., WrittenLog], tmp_path: Pa
     log.until(State.ROLL_BACK)
     values = told_by(servers)
     servers.close()
-    assert values["poolpilot_tuner_tries_total", "db1"] == 1.0
+    assert values["poolpilot_tuner_trials_total", "db1"] == 1.0
     assert values["poolpilot_tuner_roll_backs_total", "db1"] == 1.0
 
 
@@ -89,27 +89,27 @@ def test_try_that_a_lost_connection_ends_is_no_roll_back(written: Callable[..., 
     log.lose()
     values = told_by(servers)
     servers.close()
-    assert values["poolpilot_tuner_tries_total", "db1"] == 1.0
+    assert values["poolpilot_tuner_trials_total", "db1"] == 1.0
     assert values["poolpilot_tuner_roll_backs_total", "db1"] == 0.0
 
 
 def test_counters_of_a_process_begin_at_nothing(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
     """Before, they began with what was in the log, which Prometheus took for new where it was less than before."""
     log = written()
-    log.until(State.TRY)
+    log.until(State.TRIAL)
     log.log.lost_lines = 3
     log.turn()
     servers = FollowedServers(tmp_path)
     assert {value for (name, *_), value in told_by(servers).items() if name.endswith("_total")} == {0.0}
     log.until(State.VERIFY)
-    log.until(State.TRY)
+    log.until(State.TRIAL)
     log.log.lost_lines = 2
     log.turn()
     values = told_by(servers)
-    assert values["poolpilot_tuner_tries_total", "db1"] == 1.0
+    assert values["poolpilot_tuner_trials_total", "db1"] == 1.0
     assert values["poolpilot_tuner_lost_log_lines_total", "db1"] == 2.0
     with servers.followed() as (history,):  # the page goes on showing all of it
-        assert (history.entered[State.TRY], history.lost_lines) == (2, 5)
+        assert (history.entered[State.TRIAL], history.lost_lines) == (2, 5)
     servers.close()
     again = {value for (name, *_), value in metrics_of(tmp_path).items() if name.endswith("_total")}
     assert again == {0.0}
@@ -121,7 +121,7 @@ def test_hostile_name_is_a_label_and_nothing_else(
 ) -> None:
     written(server=name).turn()
     values = metrics_of(tmp_path)
-    assert values["poolpilot_tuner_tries_total", name] == 0.0
+    assert values["poolpilot_tuner_trials_total", name] == 0.0
     assert {labels[-1] for metric, *labels in values if metric == "poolpilot_tuner_lost_requests"} == {name}
 
 

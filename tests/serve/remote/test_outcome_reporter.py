@@ -27,7 +27,7 @@ from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tried import Tried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
@@ -108,7 +108,7 @@ def test_too_many_take_the_place_of_the_oldest_and_nobody_waits(tried: Tried) ->
 
 
 class ChoosyLink(FlakyLink):
-    """Never takes what was taken back."""
+    """Never takes what was rolled back."""
 
     def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
         assert isinstance(body, dict)
@@ -183,7 +183,7 @@ def test_one_that_is_on_its_way_at_the_end_is_told_apart(tried: Tried) -> None:
 def tuned(predictor: Any, seconds: float, **others: Any) -> tuple[TunerLoop, list[Decision]]:
     decisions: list[Decision] = []
 
-    def keep(_look: Look, decision: Decision) -> None:
+    def keep(_observation: Observation, decision: Decision) -> None:
         decisions.append(decision)
 
     with SimulatedServer(draw("page_faults", 3)) as server:
@@ -207,7 +207,7 @@ def test_tuner_that_asks_a_service_tells_it_of_every_try(
     reporter = OutcomeReporter(link, about)
     loop, _ = tuned(RemotePredictor(link), 60.0, on_tried=reporter.report)
     reporter.close(30.0)
-    assert loop.memory.verified == PoolTuple(8, 3, 500)
+    assert loop.memory.incumbent == PoolTuple(8, 3, 500)
     kept = [outcome for outcome in read_outcomes(tmp_path) if outcome.verdict == "kept"]
     after: list[Window] = [outcome.request.windows[1] for outcome in kept]
     assert [window.pool_tuple.pool_size for window in after] == [2, 4, 8]
@@ -217,6 +217,6 @@ def test_service_that_goes_away_leaves_what_is_verified(serving: Serving, tellab
     predictor = tellable(PoolTuple(8, 3, 500), gain=2.0)
     predictor.error = RuntimeError("out of order")
     loop, decisions = tuned(RemotePredictor(ServiceLink(serving(predictor).url, deadline_s=30.0)), 20.0)
-    assert loop.memory.verified == PoolTuple(1, 3, 500)
+    assert loop.memory.incumbent == PoolTuple(1, 3, 500)
     assert {decision.pool_tuple for decision in decisions} == {PoolTuple(1, 3, 500)}
     assert any("no advice: the predictor fails:" in each.reason and "503" in each.reason for each in decisions)

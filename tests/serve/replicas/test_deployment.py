@@ -41,7 +41,7 @@ def said(application: ApplicationStatus | None, *proxies: ProxyStatus) -> ServeS
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[ServeStatus]:
-    """What Ray Serve says at each look; the last for ever."""
+    """What Ray Serve says at each observation; the last for ever."""
     given: list[ServeStatus] = []
 
     def in_turn() -> Iterator[ServeStatus]:

@@ -24,7 +24,7 @@ from poolpilot.serve.tuner.decision_replay import replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.evidence.look import Proposal
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
@@ -89,7 +89,7 @@ def run(server: SimulatedServer, folder: Path, challenger: Challenger | None) ->
     measurement = MeasurementSettings(settle_s=0.2, window_s=1.0)
     loop = TunerLoop(Target(server, Objective()), Naming(BEST), rules, measurement, log=log, shadow=challenger)
     loop.run(60.0)
-    assert loop.memory.verified == BEST
+    assert loop.memory.incumbent == BEST
     assert all(then == now for then, now in replayed(log.path))
     return log
 

@@ -13,9 +13,9 @@ from poolpilot.serve.commands.tune.account_table import score_line
 from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, STUDENT_95, ShadowScore, score_of
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Challenge, Observation, Proposal, Reading
 
-OURS, THEIRS, HOME = PoolTuple(16, 3, 10), PoolTuple(8, 3, 10), PoolTuple(2, 3, 500)
+OURS, THEIRS, INITIAL = PoolTuple(16, 3, 10), PoolTuple(8, 3, 10), PoolTuple(2, 3, 500)
 
 
 def proposed(pool_tuple: PoolTuple) -> Proposal:
@@ -24,7 +24,7 @@ def proposed(pool_tuple: PoolTuple) -> Proposal:
 
 def line(
     workload: int,
-    in_force: PoolTuple = HOME,
+    in_force: PoolTuple = INITIAL,
     rate: float = 1000.0,
     challenge: Challenge | None = None,
     champion: PoolTuple = THEIRS,
@@ -33,10 +33,12 @@ def line(
 ) -> LoggedDecision:
     reading = Reading(goodput_per_s=rate, throughput_per_s=rate, seconds=5.0)
     proposal = None if challenge is None else proposed(champion)
-    seen = Look(at_s=at_s, unix_s=0.0, in_force=in_force, reading=reading, proposal=proposal, challenge=challenge)
-    look = seen.model_copy(update={"hindrances": hindrances})
-    decision = Decision(state=State.HOLD, pool_tuple=in_force, verified=in_force, reason="", workload=workload)
-    return LoggedDecision(look, decision)
+    seen = Observation(
+        at_s=at_s, unix_s=0.0, in_force=in_force, reading=reading, proposal=proposal, challenge=challenge
+    )
+    observation = seen.model_copy(update={"hindrances": hindrances})
+    decision = Decision(state=State.HOLD, pool_tuple=in_force, incumbent=in_force, reason="", workload=workload)
+    return LoggedDecision(observation, decision)
 
 
 def challenged(expected: float | None = None, error: float | None = None, ours: PoolTuple = OURS) -> Challenge:
@@ -119,13 +121,13 @@ def test_alike_measured_and_expected_are_counted_apart() -> None:
 
 def test_challenger_without_answers_agrees_with_nobody() -> None:
     """Before, one that failed every question counted as equal wherever the champion stayed, and could take over."""
-    none = Challenge(proposal=proposed(HOME).model_copy(update={"abstained": True}), failed=True)
-    score = score_of([line(number, challenge=none, champion=HOME) for number in range(6) for _ in range(5)])
+    none = Challenge(proposal=proposed(INITIAL).model_copy(update={"abstained": True}), failed=True)
+    score = score_of([line(number, challenge=none, champion=INITIAL) for number in range(6) for _ in range(5)])
     assert (score.questions, score.failed, score.may_take_over) == ((), 30, False)
     assert "to 30 the challenger had no answer" in score_line(score)
 
 
-@pytest.mark.parametrize("left_out", [Challenge(proposal=proposed(HOME), failed=True), challenged()])
+@pytest.mark.parametrize("left_out", [Challenge(proposal=proposed(INITIAL), failed=True), challenged()])
 def test_few_that_can_be_compared_are_no_sample_of_many_that_cannot(left_out: Challenge) -> None:
     alike = [line(number, challenge=challenged(0.0, 0.0, THEIRS)) for number in range(6) for _ in range(5)]
     assert score_of([*alike, *[line(7, challenge=left_out)] * 3]).may_take_over

@@ -14,11 +14,11 @@ from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettin
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 
-HOME = PoolTuple(2, 3, 500)
+INITIAL = PoolTuple(2, 3, 500)
 WINDOW_S = 5.0
 
 Throughput = Callable[[PoolTuple, float], float]
@@ -73,15 +73,15 @@ class Drive:
     throttled: float = 0.0
     most_gain: float | None = None
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
-    wanted: PoolTuple = HOME
+    wanted: PoolTuple = INITIAL
     gain: float | None = 0.5
     improvement: float | None = None
     noise: float = 0.0
     seed: int = 0
-    in_force: PoolTuple = HOME
+    in_force: PoolTuple = INITIAL
     at_s: float = 0.0
     decisions: list[Decision] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
     seen: list[tuple[PoolTuple, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -89,8 +89,8 @@ class Drive:
         self.memory = Memory.begin(self.in_force, self.at_s, self.known)
         self.decision = self.memory.decision("begins")
 
-    def look(self, **changes: Any) -> Look:
-        """Acts on the latest decision and looks; `changes` are fields of the look."""
+    def observation(self, **changes: Any) -> Observation:
+        """Acts on the latest decision and looks; `changes` are fields of the observation."""
         if self.decision.pool_tuple is not None:
             self.in_force = self.decision.pool_tuple
         rate = self.throughput(self.in_force, self.at_s)
@@ -127,7 +127,7 @@ class Drive:
             "reading": reading,
             "proposal": proposal if self.decision.ask else None,
         }
-        return Look(**{**values, **changes})
+        return Observation(**{**values, **changes})
 
     def _rows_read_per_s(self) -> float | None:
         if self.rows is None:
@@ -137,9 +137,9 @@ class Drive:
 
     def turn(self, **changes: Any) -> Decision:
         """One look and what is decided."""
-        look = self.look(**changes)
-        self.looks.append(look)
-        self.memory, self.decision = decide(self.memory, look, self.rules)
+        observation = self.observation(**changes)
+        self.observations.append(observation)
+        self.memory, self.decision = decide(self.memory, observation, self.rules)
         self.decisions.append(self.decision)
         return self.decision
 
@@ -202,20 +202,24 @@ def is_mix(pool_tuple: PoolTuple, *others: PoolTuple) -> bool:
 
 
 def hold_to_the_rules(drive: Drive) -> None:
-    """Every tuple that was set is a step from what is verified, or was verified earlier.
+    """Every tuple that was set is a step from the incumbent, or was verified earlier.
 
-    What is verified was in force then, or verified earlier; beside what a person has set, knob by knob. Every try says
+    The incumbent was in force then, or verified earlier; beside what a person has set, knob by knob. Every trial says
     what it may ask for at worst.
     """
-    verified = {HOME, *(each.best for each in drive.known.entries)}
-    for before, look, decision in zip([None, *drive.decisions], drive.looks, drive.decisions, strict=False):
-        if before is not None and decision.verified != before.verified:
-            theirs = look.in_force is not None and is_mix(decision.verified, before.verified, look.in_force)
-            assert theirs or decision.verified in verified
-        verified.add(decision.verified)
+    incumbent = {INITIAL, *(each.best for each in drive.known.entries)}
+    for before, observation, decision in zip(
+        [None, *drive.decisions], drive.observations, drive.decisions, strict=False
+    ):
+        if before is not None and decision.incumbent != before.incumbent:
+            theirs = observation.in_force is not None and is_mix(
+                decision.incumbent, before.incumbent, observation.in_force
+            )
+            assert theirs or decision.incumbent in incumbent
+        incumbent.add(decision.incumbent)
         wanted = decision.pool_tuple
         if decision.most_lost > 0.0 and wanted is not None:
             assert f"({wanted.active_threads} threads" in decision.reason
-        if wanted is not None and wanted not in verified:
-            drive.rules.envelope.check(decision.verified, wanted)
+        if wanted is not None and wanted not in incumbent:
+            drive.rules.envelope.check(decision.incumbent, wanted)
             assert drive.rules.mode is Mode.APPLY

@@ -84,7 +84,7 @@ def test_affinity_that_changes_ends_a_try_without_a_verdict(busy: MariadbServer,
     log = DecisionLog(tmp_path, "lab")
     loop = tuner_of(busy, found.with_core((found.pool_size * 2, *found.core[1:])), log)
     turns = (loop.turn() for _ in range(MOST_TURNS))
-    assert any(each.state is State.TRY for each in turns), loop.decision
+    assert any(each.state is State.TRIAL for each in turns), loop.decision
     with pinned(busy.process.pid, min(allowed)):
         ended = loop.turn()
         assert ended.reason.startswith(f"the server may use 1 processor by now instead of {len(allowed)} processors; ")

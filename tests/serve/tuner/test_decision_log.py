@@ -29,7 +29,7 @@ def logged(drive: Drive, log: DecisionLog, windows: int) -> None:
     for number in range(windows):
         before = drive.memory
         drive.turn(**({"hindrances": HINDRANCES} if number % 17 == 3 else {}))
-        log.write(before, drive.looks[-1], drive.decision)
+        log.write(before, drive.observations[-1], drive.decision)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_replay_makes_the_same_decisions(tuner: Drive, tmp_path: Path) -> None:
     pairs = list(replayed(log.path))
     assert len(pairs) == 300
     assert [then for then, _ in pairs] == [now for _, now in pairs] == tuner.decisions
-    assert [line.look for line in read_log(log.path)] == tuner.looks
+    assert [line.observation for line in read_log(log.path)] == tuner.observations
 
 
 def test_log_that_told_no_kinds_is_read_and_replayed(tuner: Drive, tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_log_that_told_no_kinds_is_read_and_replayed(tuner: Drive, tmp_path: Pat
     head, *lines = map(json.loads, log.path.read_text().splitlines())
     for line in lines:
         line["decision"].pop("routine", None)
-        if "hindrances" in line["look"]:
-            line["look"]["hindrances"] = [each["text"] for each in line["look"]["hindrances"]]
+        if "hindrances" in line["observation"]:
+            line["observation"]["hindrances"] = [each["text"] for each in line["observation"]["hindrances"]]
     log.path.write_text("".join(f"{json.dumps(each)}\n" for each in (head, *lines)))
-    assert {each for line in read_log(log.path) for each in line.look.hindrances} == {
+    assert {each for line in read_log(log.path) for each in line.observation.hindrances} == {
         Hindrance(each.text) for each in HINDRANCES
     }
     assert not any(line.decision.routine for line in read_log(log.path))
@@ -211,7 +211,7 @@ def test_file_that_cannot_be_renamed_leaves_the_log_where_it_is_read(
         assert log.lost_lines == 5
     logged(tuner, log, 1)
     assert log.lost_lines == 0
-    assert [line.look for line in read_log(log.path)] == tuner.looks[-1:]
+    assert [line.observation for line in read_log(log.path)] == tuner.observations[-1:]
     assert json.loads(log.path.read_bytes().splitlines()[1])["lost_lines"] == 5
     log.close()
 
@@ -241,13 +241,13 @@ def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
         list(replayed(path))
 
 
-@pytest.mark.parametrize("line", [b"7", b"[]", b"null", b'"look"', b"{}", b'{"look": 7, "decision": []}'])
+@pytest.mark.parametrize("line", [b"7", b"[]", b"null", b'"observation"', b"{}", b'{"observation": 7, "decision": []}'])
 def test_line_that_is_no_decision_is_refused_after_those_that_are(tuner: Drive, tmp_path: Path, line: bytes) -> None:
     log = DecisionLog(tmp_path, "db1")
     logged(tuner, log, 2)
     log.path.write_bytes(log.path.read_bytes() + line + b"\n")
     read = read_log(log.path)
-    assert [next(read).look for _ in range(2)] == tuner.looks
+    assert [next(read).observation for _ in range(2)] == tuner.observations
     with pytest.raises(StoreError, match=r"holds a line that is no decision: .*$"):
         next(read)
 
@@ -261,7 +261,7 @@ def test_lines_that_cannot_be_read_are_left_out_and_counted_where_that_is_asked_
     head, first, second, _ = log.path.read_bytes().split(b"\n")
     log.path.write_bytes(b"\n".join([head, b"{,", first, b"7", b"\x00\xff", second, b""]))
     told: list[str] = []
-    assert [each.look for each in read_log(log.path, told.append)] == tuner.looks
+    assert [each.observation for each in read_log(log.path, told.append)] == tuner.observations
     assert told == [f"3 lines of {log.path} that cannot be read"]
     with pytest.raises(StoreError, match="is no log of decisions"):
         list(read_log(log.path))

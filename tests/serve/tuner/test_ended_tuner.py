@@ -18,7 +18,7 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
@@ -61,7 +61,7 @@ def test_signal_waits_for_no_window_and_no_settling(
     loop.decision = loop.decision.model_copy(update={"pool_tuple": decided})
     decisions = list[Decision]()
 
-    def note(_look: Look, decision: Decision) -> None:
+    def note(_observation: Observation, decision: Decision) -> None:
         decisions.append(decision)
 
     def ended(_seconds: float) -> None:

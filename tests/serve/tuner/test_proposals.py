@@ -72,5 +72,5 @@ def test_operator_who_allows_few_groups_is_told_what_else_may_help() -> None:
     with SimulatedServer(draw("page_faults", 3)) as server:
         loop = loop_on(server, SecondBest(), guard, seen)
         loop.run(120.0)
-        assert loop.memory.verified.pool_size == 4
+        assert loop.memory.incumbent.pool_size == 4
     assert PoolTuple(4, 3, 250) in {decision.pool_tuple for decision in seen}

@@ -38,7 +38,7 @@ from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
@@ -134,7 +134,7 @@ def server() -> Any:
 def test_it_reaches_a_good_tuple_and_commits_every_step(server: FailingServer) -> None:
     loop = loop_on(server, PoolTuple(8, 3, 500))
     loop.run(90.0)
-    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(8, 3, 500)
+    assert server.tuple_in_force() == loop.memory.incumbent == PoolTuple(8, 3, 500)
     committed = loop.target.restoration.committed  # type: ignore[attr-defined]
     assert [each.pool_size for each in dict.fromkeys(committed)] == [2, 4, 8]
 
@@ -207,7 +207,7 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
     restoration = loop.target.restoration
     assert isinstance(restoration, RecordedRestoration)
     restoration.restarted = restarted
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     server.fails = {place: LostServerError("gone")}
     assert loop.turn().pool_tuple is None
@@ -215,7 +215,7 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
         pass
     assert restoration.attempts == 3
     loop.turn()
-    assert server.tuple_in_force() == loop.memory.verified
+    assert server.tuple_in_force() == loop.memory.incumbent
 
 
 def test_server_that_is_gone_for_long_is_tried_less_often(
@@ -243,7 +243,7 @@ def test_server_that_is_gone_for_long_is_tried_less_often(
 def test_counters_that_somebody_resets_cost_a_window_and_no_server(server: FailingServer) -> None:
     """Before, FLUSH THREAD_POOL_STATS was taken for a lost server, and what was tried was refused for an hour."""
     loop = loop_on(server, PoolTuple(4, 3, 500))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     server.fails = {"snapshot": CountersResetError("counter 'stalls' (9 to 1) fell between two snapshots")}
     decision = loop.turn()
@@ -252,7 +252,7 @@ def test_counters_that_somebody_resets_cost_a_window_and_no_server(server: Faili
     assert isinstance(restoration, RecordedRestoration)
     assert restoration.attempts == 0, "the connection is not opened again"
     loop.run(loop._clock.at_s() + 1000.0)
-    assert loop.memory.verified == PoolTuple(4, 3, 500)
+    assert loop.memory.incumbent == PoolTuple(4, 3, 500)
 
 
 @pytest.mark.usefixtures("no_pause")
@@ -260,7 +260,7 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     log = DecisionLog(tmp_path, "a pool")
     loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
     narrow = replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=16))
-    while loop.turn().verified != PoolTuple(8, 3, 500):
+    while loop.turn().incumbent != PoolTuple(8, 3, 500):
         pass
     loop.rules_anew = lambda: narrow
     restoration = loop.target.restoration
@@ -270,7 +270,7 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     server.fails = {"snapshot": LostServerError("gone")}
     for _ in range(40):
         loop.turn()
-    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(4, 3, 500)
+    assert server.tuple_in_force() == loop.memory.incumbent == PoolTuple(4, 3, 500)
     loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
     loop.turn()
     assert server.tuple_in_force() == PoolTuple(4, 3, 500)
@@ -287,7 +287,7 @@ def test_limit_of_threads_is_that_of_now(server: FailingServer, tmp_path: Path) 
         pass
     loop.rules_anew = lambda: narrow
     loop.run(60.0)
-    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(2, 3, 500)
+    assert server.tuple_in_force() == loop.memory.incumbent == PoolTuple(2, 3, 500)
     for path in (tmp_path / "decisions.1.jsonl", log.path):
         assert all(then == now for then, now in replayed(path))
     loop.rules_anew = lambda: wide
@@ -296,14 +296,14 @@ def test_limit_of_threads_is_that_of_now(server: FailingServer, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("tried", "digest"), [({}, "digest"), ({"homeward": True}, ""), ({"recall": 1}, "")], ids=["step", "home", "recall"]
+    ("tried", "digest"), [({}, "digest"), ({"backward": True}, ""), ({"recall": 1}, "")], ids=["step", "back", "recall"]
 )
 def test_try_is_told_with_what_proposed_it_and_that_nothing_did(
     server: FailingServer, tried: dict[str, object], digest: str
 ) -> None:
     told: list[Tried] = []
     loop = loop_on(server, PoolTuple(2, 3, 500), on_tried=told.append)
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     loop.memory = loop.memory.but(**tried)
     while not told:
@@ -318,7 +318,7 @@ def test_try_is_told_once_it_is_known_what_ended_it(
     told: list[Tried] = []
     predictor = Wanting(PoolTuple(2, 3, 500))
     loop = loop_on(server, predictor.pool_tuple, predictor=predictor, on_tried=told.append)
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     blamed = loop.memory.but(blamed=Reading.of(predictor.asked[-1][-1], Objective()), trial=None)
     later = [blamed.but(blamed=None, workload=blamed.workload + began_anew), blamed]
@@ -339,14 +339,14 @@ def test_what_comes_back_is_noted_before_it_is_in_force(server: FailingServer, m
     loop = loop_on(server, PoolTuple(2, 3, 500))
     restoration = loop.target.restoration
     assert isinstance(restoration, RecordedRestoration)
-    earlier = loop.memory.verified.with_core((3, 3, 500))
+    earlier = loop.memory.incumbent.with_core((3, 3, 500))
 
-    def taken_back(memory: Memory, look: Look, _rules: Rules) -> tuple[Memory, Decision]:
-        now = memory.but(verified=earlier, expected=earlier, state=State.ROLL_BACK)
-        return now, now.decision(f"{look.in_force} has lost its probation")
+    def roll_back(memory: Memory, observation: Observation, _rules: Rules) -> tuple[Memory, Decision]:
+        now = memory.but(incumbent=earlier, expected=earlier, state=State.ROLL_BACK)
+        return now, now.decision(f"{observation.in_force} has lost its probation")
 
     with monkeypatch.context() as patched:
-        patched.setattr("poolpilot.serve.tuner.tuner_loop.decide", taken_back)
+        patched.setattr("poolpilot.serve.tuner.tuner_loop.decide", roll_back)
         loop.turn()
     assert (restoration.returns, restoration.committed) == ([earlier], [])
     assert server.tuple_in_force() != earlier
@@ -367,12 +367,12 @@ def meddled_with(server: SimulatedServer, pool_tuple: PoolTuple) -> Callable[...
 
 def test_a_person_who_undoes_a_try_ends_the_tuning(server: FailingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     loop = loop_on(server, PoolTuple(2, 3, 500))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
-    verified = loop.memory.verified
-    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, verified))
+    incumbent = loop.memory.incumbent
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, incumbent))
     assert loop.turn().state is State.STAND_DOWN
-    assert (loop.memory.verified, loop.found_by_person) == (server.tuple_in_force(), True) == (verified, True)
+    assert (loop.memory.incumbent, loop.found_by_person) == (server.tuple_in_force(), True) == (incumbent, True)
 
 
 @pytest.mark.usefixtures("no_pause")
@@ -380,9 +380,9 @@ def test_what_a_keeper_has_brought_back_is_no_persons_change(
     server: FailingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop = loop_on(server, PoolTuple(2, 3, 500))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
-    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, loop.memory.verified))
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, loop.memory.incumbent))
     server.fails = {"apply": LostServerError("gone")}
     while loop.turn().pool_tuple is None:
         pass
@@ -394,7 +394,7 @@ def test_what_went_on_within_a_window_hinders_though_it_is_over(
 ) -> None:
     """Before, an ALTER TABLE that ended before its window did was blamed on what was being tried."""
     loop = loop_on(server, PoolTuple(2, 3, 500))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     observed = observe
 
@@ -414,7 +414,7 @@ def test_try_whose_window_ends_with_a_stuck_pool_is_told_of_too(server: FailingS
     goes_on: list[Hindrance] = []
     outside = Outside(hindrances=lambda: tuple(goes_on))
     loop = loop_on(server, PoolTuple(2, 3, 500), outside=outside, on_tried=told.append)
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     goes_on.append(STUCK)
     candidate = loop.decision.pool_tuple
@@ -424,7 +424,7 @@ def test_try_whose_window_ends_with_a_stuck_pool_is_told_of_too(server: FailingS
 
 def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer) -> None:
     loop = loop_on(server, PoolTuple(2, 3, 500))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     server.fails = {"apply": SettingError("too many threads")}
     decision = loop.turn()
@@ -433,29 +433,29 @@ def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer)
     assert loop.memory.refuses(PoolTuple(2, 3, 500))
 
 
-@pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
+@pytest.mark.parametrize("state", [State.TRIAL, State.VERIFY])
 def test_what_a_person_sets_between_a_look_and_a_step_stays(server: FailingServer, state: State) -> None:
     loop, theirs = loop_on(server, PoolTuple(8, 3, 500)), PoolTuple(5, 3, 500)
     while loop.turn().state is not state:
         pass
     server.apply(theirs)
     assert (loop.found_by_person, loop.turn().state) == (False, State.STAND_DOWN)
-    assert (server.tuple_in_force(), loop.found_by_person) == (loop.memory.verified, True) == (theirs, True)
+    assert (server.tuple_in_force(), loop.found_by_person) == (loop.memory.incumbent, True) == (theirs, True)
 
 
 def test_what_was_tried_goes_where_a_person_sets_another_knob_between_a_look_and_the_way_back(
     server: FailingServer,
 ) -> None:
     loop = loop_on(server, PoolTuple(8, 3, 500))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
-    while loop.decision.pool_tuple != loop.memory.verified or server.tuple_in_force() == loop.memory.verified:
+    while loop.decision.pool_tuple != loop.memory.incumbent or server.tuple_in_force() == loop.memory.incumbent:
         loop.turn()
     tried = server.tuple_in_force()
     server.apply(replace(tried, timer_interval_ms=100))
     assert loop.turn().state is State.STAND_DOWN
     loop.turn()
-    assert server.tuple_in_force() == replace(tried, pool_size=1, timer_interval_ms=100) == loop.memory.verified
+    assert server.tuple_in_force() == replace(tried, pool_size=1, timer_interval_ms=100) == loop.memory.incumbent
 
 
 def test_approval_is_good_for_one_try(server: FailingServer, tmp_path: Path) -> None:
@@ -463,16 +463,16 @@ def test_approval_is_good_for_one_try(server: FailingServer, tmp_path: Path) -> 
     loop.rules = replace(loop.rules, approval=True)
     (tmp_path / "approved").write_text("2,3,500")
     loop.run(30.0)
-    assert loop.memory.verified == PoolTuple(2, 3, 500)
+    assert loop.memory.incumbent == PoolTuple(2, 3, 500)
     assert loop.decision.would == PoolTuple(4, 3, 500)
     assert [path.name for path in tmp_path.iterdir()] == ["approved.used"]
     (tmp_path / "approved").write_text("(4, 3, 500)")
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
-    ended = loop.memory.but(state=State.WATCH, trial=None, expected=loop.memory.verified)
+    ended = loop.memory.but(state=State.WATCH, trial=None, expected=loop.memory.incumbent)
     loop.memory, loop.decision = ended, ended.decision("as the test has it")
     loop.run(90.0)
-    assert loop.memory.verified == PoolTuple(2, 3, 500), "the step waits for another approval"
+    assert loop.memory.incumbent == PoolTuple(2, 3, 500), "the step waits for another approval"
 
 
 def test_approval_that_cannot_be_read_is_in_the_reason(server: FailingServer, tmp_path: Path) -> None:
@@ -480,7 +480,7 @@ def test_approval_that_cannot_be_read_is_in_the_reason(server: FailingServer, tm
     loop.rules = replace(loop.rules, approval=True)
     loop.run(30.0)
     assert loop.decision.would == PoolTuple(2, 3, 500)
-    assert loop.decision.reason.endswith("; the file that it would stand in cannot be read: Is a directory")
+    assert loop.decision.reason.endswith("; the file that would hold it cannot be read: Is a directory")
 
 
 def test_envelope_is_asked_again_by_who_acts(server: FailingServer) -> None:
@@ -538,10 +538,10 @@ def test_what_is_kept_beyond_the_ranges_of_today_is_not_set(server: FailingServe
 
 
 def dying_and_next(server: FailingServer, folder: Path, ends: Callable[[TunerLoop], object]) -> TunerLoop:
-    """The tuner that begins a minute after another one was ended in the middle of a try, on a server as it was."""
+    """The tuner that begins a minute after another one was ended in the middle of a trial, on a server as it was."""
     best = PoolTuple(2, 3, 500)
     loop = loop_on(server, best, wary=KeptCaution(folder), clock=ServerClock(server, 1e9))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         pass
     ends(loop)
     server.apply(PoolTuple(1, 3, 500))
@@ -551,11 +551,11 @@ def dying_and_next(server: FailingServer, folder: Path, ends: Callable[[TunerLoo
 def test_tuple_whose_try_has_ended_the_tuner_is_not_tried_again_at_once(server: FailingServer, tmp_path: Path) -> None:
     later = dying_and_next(server, tmp_path, TunerLoop.turn)
     seen: list[str] = []
-    later.on_decision = lambda _look, decision: seen.append(decision.reason)
+    later.on_decision = lambda _observation, decision: seen.append(decision.reason)
     later.run(60.0)
     assert server.tuple_in_force() == PoolTuple(1, 3, 500)
-    assert any("was taken back not long ago" in reason for reason in seen)
-    assert len(later.memory.tries_s) == 1
+    assert any("was rolled back not long ago" in reason for reason in seen)
+    assert len(later.memory.trials_s) == 1
 
 
 @pytest.mark.parametrize("by", ["a person", "its time"])
@@ -582,11 +582,11 @@ def test_tuner_that_is_ended_blames_nothing_that_it_was_trying(
 
 def test_what_is_kept_is_there_before_anything_is_set(server: FailingServer, tmp_path: Path) -> None:
     loop = loop_on(server, PoolTuple(2, 3, 500), wary=KeptCaution(tmp_path))
-    while loop.turn().state is not State.TRY:
+    while loop.turn().state is not State.TRIAL:
         assert KeptCaution(tmp_path).read().trying is None
     assert server.tuple_in_force() == PoolTuple(1, 3, 500)
     assert KeptCaution(tmp_path).read().trying == PoolTuple(2, 3, 500)
-    while loop.turn().verified != PoolTuple(2, 3, 500):
+    while loop.turn().incumbent != PoolTuple(2, 3, 500):
         pass
     assert KeptCaution(tmp_path).read().trying is None
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, Throughput, falling, flat, rising
+from tests.serve.tuner.conftest import INITIAL, WINDOW_S, Drive, Throughput, falling, flat, rising
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 from poolpilot.serve.tuner.tuning_account import Tallied, TuningAccount
 
 MakeDrive = Callable[..., Drive]
@@ -20,13 +20,16 @@ FAR = PoolTuple(16, 3, 500)
 
 
 def lines(tuner: Drive) -> Iterator[LoggedDecision]:
-    return (LoggedDecision(look, decision) for look, decision in zip(tuner.looks, tuner.decisions, strict=True))
+    return (
+        LoggedDecision(observation, decision)
+        for observation, decision in zip(tuner.observations, tuner.decisions, strict=True)
+    )
 
 
 def truth(tuner: Drive, throughput: Throughput, first: int = 0) -> float:
-    """Requests beyond what the first tuple would have completed."""
+    """Requests beyond what the initial tuple would have completed."""
     return sum(
-        (rate - throughput(HOME, n * WINDOW_S)) * WINDOW_S for n, (_, rate) in enumerate(tuner.seen) if n >= first
+        (rate - throughput(INITIAL, n * WINDOW_S)) * WINDOW_S for n, (_, rate) in enumerate(tuner.seen) if n >= first
     )
 
 
@@ -34,9 +37,9 @@ def test_what_is_gained_and_lost_without_noise_is_what_the_formula_says(drive: M
     tuner = drive(rising, wanted=FAR)
     tuner.run(200)
     account = TuningAccount.of(lines(tuner))
-    assert (account.tries, account.kept, account.windows) == (3, 3, 200)
+    assert (account.trials, account.kept, account.windows) == (3, 3, 200)
     assert account.lost.requests < 0.0
-    # What a step's own windows bring is told by the try, what further ones bring over the first tuple by the gain.
+    # What a step's own windows bring is told by the trial, what further ones bring over the initial tuple by the gain.
     assert account.gained.requests - account.lost.requests == pytest.approx(truth(tuner, rising), rel=0.05)
 
 
@@ -73,10 +76,10 @@ def test_nothing_is_claimed_under_another_workload(drive: MakeDrive) -> None:
 
 
 def test_untouched_server_has_cost_and_brought_nothing(drive: MakeDrive) -> None:
-    tuner = drive(flat, wanted=HOME)
+    tuner = drive(flat, wanted=INITIAL)
     tuner.run(100)
     account = TuningAccount.of(lines(tuner))
-    assert (account.tries, account.lost, account.gained, account.judged) == (0, Tallied(), Tallied(), 0)
+    assert (account.trials, account.lost, account.gained, account.judged) == (0, Tallied(), Tallied(), 0)
     assert account.windows == 100
 
 
@@ -94,11 +97,11 @@ def test_goodput_by_time_brings_no_requests(drive: MakeDrive) -> None:
     plain = TuningAccount.of(lines(tuner))
 
     def timed(line: LoggedDecision) -> LoggedDecision:
-        assert line.look.reading is not None
-        reading = line.look.reading.model_copy(
-            update={"by_time": True, "goodput_per_s": line.look.reading.goodput_per_s**2}
+        assert line.observation.reading is not None
+        reading = line.observation.reading.model_copy(
+            update={"by_time": True, "goodput_per_s": line.observation.reading.goodput_per_s**2}
         )
-        return LoggedDecision(line.look.model_copy(update={"reading": reading}), line.decision)
+        return LoggedDecision(line.observation.model_copy(update={"reading": reading}), line.decision)
 
     account = TuningAccount.of(map(timed, lines(tuner)))
     assert (account.gained, account.lost, account.judged) == (plain.gained, plain.lost, plain.judged)
@@ -117,8 +120,8 @@ def test_gains_of_one_tuner_are_not_those_of_the_next(drive: MakeDrive) -> None:
 
 def test_a_try_that_a_tuner_died_in_takes_no_window_of_the_next(drive: MakeDrive) -> None:
     first = drive(rising, wanted=PoolTuple(4, 3, 500))
-    first.until(State.TRY)
-    second = drive(rising, wanted=HOME)
+    first.until(State.TRIAL)
+    second = drive(rising, wanted=INITIAL)
     second.run(50)
     both = TuningAccount.of([*lines(first), *lines(second)])
     assert (both.kept, both.gained, both.lost) == (0, Tallied(), Tallied())
@@ -126,7 +129,7 @@ def test_a_try_that_a_tuner_died_in_takes_no_window_of_the_next(drive: MakeDrive
 
 @pytest.mark.parametrize("stopped", [{"hindrances": (Hindrance("a backup runs"),)}, {}])
 def test_windows_that_tell_nothing_are_no_noise(drive: MakeDrive, stopped: dict[str, Any]) -> None:
-    """Before, a window in which nobody sent anything made the interval of what tries cost absurd."""
+    """Before, a window in which nobody sent anything made the interval of what trials cost absurd."""
     tuner = drive(falling, wanted=FAR, noise=0.02)
 
     def empty(number: int) -> None:
@@ -136,7 +139,7 @@ def test_windows_that_tell_nothing_are_no_noise(drive: MakeDrive, stopped: dict[
 
     tuner.run(4)
     empty(2)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     empty(1)
     tuner.run(60)
     account = TuningAccount.of(lines(tuner))

@@ -20,7 +20,7 @@ from poolpilot.errors import PoolPilotError
 from poolpilot.serve.commands.options.settings_command import CommandPlace, add_settings_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
-LOOK = "Look"
+OBSERVE = "Observe"
 """Commands that change and teach nothing."""
 
 ACT = "Act"
@@ -39,10 +39,10 @@ SHOWN_OF_A_DEFECT = 300
 """Characters of what an error says that are told."""
 
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
-CONFIG_HELP = "Look at the settings of a tuner or a service before it starts."
+CONFIG_HELP = "Check the settings of a tuner or a service before it starts."
 LAB_HELP = "A private MariaDB in a folder, with data sets and named loads."
-MARIADB_HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
-RECORDS_HELP = "Look at stored records."
+MARIADB_HELP = "Check a MariaDB server's pool, and print the grants for a tuner."
+RECORDS_HELP = "Read stored records."
 
 
 def build() -> typer.Typer:
@@ -54,38 +54,38 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(options)
-    _add_look(app)
+    _add_observe(app)
     _add_act(app)
     _add_learn(app)
     return app
 
 
-def _add_look(app: typer.Typer) -> None:
+def _add_observe(app: typer.Typer) -> None:
 
-    add_settings_command(app, "demo", CommandPlace("look.demo_command", "build_demo"), LOOK)
+    add_settings_command(app, "demo", CommandPlace("observe.demo_command", "build_demo"), OBSERVE)
     add_settings_command(
-        app, "demo-mariadb", CommandPlace("look.demo_command", "build_demo_mariadb", "MARIADB_HELP"), LOOK
+        app, "demo-mariadb", CommandPlace("observe.demo_command", "build_demo_mariadb", "MARIADB_HELP"), OBSERVE
     )
-    add_settings_command(app, "demo-production", CommandPlace("production.production_command"), LOOK)
-    add_settings_command(app, "advise", CommandPlace("look.advise_command"), LOOK)
-    add_settings_command(app, "diagnose", CommandPlace("look.diagnose_command"), LOOK)
+    add_settings_command(app, "demo-production", CommandPlace("production.production_command"), OBSERVE)
+    add_settings_command(app, "advise", CommandPlace("observe.advise_command"), OBSERVE)
+    add_settings_command(app, "diagnose", CommandPlace("observe.diagnose_command"), OBSERVE)
     mariadb = typer.Typer(no_args_is_help=True)
-    add_settings_command(mariadb, "grants", CommandPlace("look.mariadb_command", "build_grants", "GRANTS_HELP"))
-    add_settings_command(mariadb, "check", CommandPlace("look.mariadb_command", "build_check", "CHECK_HELP"))
-    app.add_typer(mariadb, name="mariadb", help=MARIADB_HELP, rich_help_panel=LOOK)
+    add_settings_command(mariadb, "grants", CommandPlace("observe.mariadb_command", "build_grants", "GRANTS_HELP"))
+    add_settings_command(mariadb, "check", CommandPlace("observe.mariadb_command", "build_check", "CHECK_HELP"))
+    app.add_typer(mariadb, name="mariadb", help=MARIADB_HELP, rich_help_panel=OBSERVE)
     config = typer.Typer(no_args_is_help=True)
     add_settings_command(config, "check", CommandPlace("config.config_command", "build_check", "CHECK_HELP"))
-    app.add_typer(config, name="config", help=CONFIG_HELP, rich_help_panel=LOOK)
-    add_settings_command(app, "bundle", CommandPlace("bundle.bundle_command"), LOOK)
-    add_settings_command(app, "page", CommandPlace("look.page_command"), LOOK)
-    add_settings_command(app, "predict", CommandPlace("look.predict_command"), LOOK)
-    add_settings_command(app, "simulate", CommandPlace("look.simulate_command"), LOOK)
+    app.add_typer(config, name="config", help=CONFIG_HELP, rich_help_panel=OBSERVE)
+    add_settings_command(app, "bundle", CommandPlace("bundle.bundle_command"), OBSERVE)
+    add_settings_command(app, "page", CommandPlace("observe.page_command"), OBSERVE)
+    add_settings_command(app, "predict", CommandPlace("observe.predict_command"), OBSERVE)
+    add_settings_command(app, "simulate", CommandPlace("observe.simulate_command"), OBSERVE)
     bench = typer.Typer(no_args_is_help=True)
-    add_settings_command(bench, "climbers", CommandPlace("look.bench_climbers_command"))
-    add_settings_command(bench, "pool", CommandPlace("look.bench_pool_command"))
-    add_settings_command(bench, "simulator", CommandPlace("look.bench_simulator_command"))
-    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=LOOK)
-    app.command("version", rich_help_panel=LOOK)(show_version)
+    add_settings_command(bench, "climbers", CommandPlace("observe.bench_climbers_command"))
+    add_settings_command(bench, "pool", CommandPlace("observe.bench_pool_command"))
+    add_settings_command(bench, "simulator", CommandPlace("observe.bench_simulator_command"))
+    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=OBSERVE)
+    app.command("version", rich_help_panel=OBSERVE)(show_version)
 
 
 def _add_act(app: typer.Typer) -> None:

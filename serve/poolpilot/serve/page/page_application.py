@@ -135,7 +135,7 @@ def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
         "mode": history.mode,
         "silent_s": history.silent_s(),
         "silent_after_s": history.silent_after_s(),
-        "tries": history.entered[State.TRY],
+        "trials": history.entered[State.TRIAL],
         "roll_backs": history.entered[State.ROLL_BACK],
         "stand_downs": history.entered[State.STAND_DOWN],
         "expected_gain": history.expected_gain,

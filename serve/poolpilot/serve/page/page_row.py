@@ -8,10 +8,10 @@ from typing import Any, Self
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.page.gist import gist
-from poolpilot.serve.page.standing import Standing
+from poolpilot.serve.page.tuner_status import TunerStatus
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal, Reading
 
 LONGEST_REASON = 500
 """Characters."""
@@ -29,15 +29,15 @@ class PageRow:
     Attributes:
         number: Its number in the history of its server, from 1.
         unix_s: When, by the clock of the tuner.
-        state: Where the tuner stands after it.
-        lost_try: Whether a lost connection has ended a try: while nothing is reached, and until what is verified is
-            back, which the tuner calls a roll-back, though nobody has found the try worse.
+        state: What the tuner is doing after it.
+        lost_trial: Whether a lost connection has ended a trial: while nothing is reached, and until the incumbent is
+            back, which the tuner calls a roll-back, though nobody has found the trial worse.
         entered: Whether it stood elsewhere before.
         began: Whether it is the first one of a tuner.
         says_new: Whether state or reason differ from the decision before, numbers that run on left out.
         reason: Why, as a sentence.
         in_force: The tuple as read from the server; None where it could not be reached.
-        verified: The tuple that comes back should the tuner end now.
+        incumbent: The tuple that comes back should the tuner end now.
         would: The tuple that would be tried were it allowed; None where there is none.
         throughput_per_s: Of the window before it; None where there is no window.
         latency_ms: Of that window; None where it is not known.
@@ -53,13 +53,13 @@ class PageRow:
     number: int
     unix_s: float
     state: State
-    lost_try: bool
+    lost_trial: bool
     entered: bool
     began: bool
     says_new: bool
     reason: str
     in_force: Core | None
-    verified: Core
+    incumbent: Core
     would: Core | None
     throughput_per_s: float | None
     latency_ms: float | None
@@ -80,30 +80,30 @@ class PageRow:
             before: The row before it; None for the first one.
             began: Whether it is the first one of a tuner.
         """
-        look, decision = logged.look, logged.decision
+        observation, decision = logged.observation, logged.decision
         reason = decision.reason[:LONGEST_REASON]
-        stood = None if began or before is None else Standing(before.state, before.lost_try)
-        stands = Standing.of(look, decision.state, stood)
-        entered = stands.is_entered_from(stood)
+        before_status = None if began or before is None else TunerStatus(before.state, before.lost_trial)
+        status = TunerStatus.of(observation, decision.state, before_status)
+        entered = status.is_entered_from(before_status)
         if before is not None and reason == before.reason:
             reason = before.reason  # kept once
-        hindered = bool(look.hindrances)
+        hindered = bool(observation.hindrances)
         repeats = before is not None and gist(reason, hindered=hindered) == gist(before.reason, hindered=hindered)
         return cls(
             number=number,
-            unix_s=look.unix_s,
+            unix_s=observation.unix_s,
             state=decision.state,
-            lost_try=stands.lost_try,
+            lost_trial=status.lost_trial,
             entered=entered,
             began=began,
             says_new=entered or not (repeats or decision.routine),
             reason=reason,
-            in_force=_core(look.in_force),
-            verified=decision.verified.core,
+            in_force=_core(observation.in_force),
+            incumbent=decision.incumbent.core,
             would=_core(decision.would),
             most_lost=decision.most_lost,
-            **_measured(look.reading),
-            **_promised(look.proposal),
+            **_measured(observation.reading),
+            **_promised(observation.proposal),
         )
 
     def as_dict(self) -> dict[str, Any]:

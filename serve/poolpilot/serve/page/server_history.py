@@ -16,7 +16,8 @@ from poolpilot.serve.page.log_tail import LogTail
 from poolpilot.serve.page.page_row import PageRow
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
+from poolpilot.serve.tuner.older_names import decision_in, observation_in
 
 KEPT = 5000
 """Decisions; seven hours of windows of five seconds."""
@@ -41,14 +42,14 @@ class ServerHistory:
     Attributes:
         feed: Told anew when numbers of decisions begin anew.
         rows: The latest decisions, oldest first.
-        entered: How often each state was entered since the oldest decision that was read; the way back from a try that
-            a lost connection has ended is no roll-back.
+        entered: How often each state was entered since the oldest decision that was read; that what is in force
+            comes back after a lost connection has ended a trial is no roll-back.
         entered_since: The same since the log was read to its end for the first time: what stood in it then is of
             tuners before, and no event of now.
         name: What the server is called.
         mode: What the tuner may do; nothing where its log does not tell.
         asked: The decision before which the predictor was last asked; None where it never was.
-        lost_requests: Requests that tries have cost before the latest decision; negative where they gained.
+        lost_requests: Requests that trials have cost before the latest decision; negative where they gained.
         lost_lines: Decisions that a full disk kept out of the log.
         lost_lines_since: The same since the log was read to its end for the first time.
         unreadable: Lines that are no decision of this version.
@@ -153,16 +154,18 @@ class ServerHistory:
         self.lost_requests = self._lost_before + lost
 
     def _take_decision(self, values: dict[str, Any]) -> None:
-        logged = LoggedDecision(Look.model_validate(values["look"]), Decision.model_validate(values["decision"]))
-        at_s = _finite(logged.look.at_s)
-        _finite(logged.look.unix_s + logged.decision.most_lost)
+        logged = LoggedDecision(
+            Observation.model_validate(observation_in(values)), Decision.model_validate(decision_in(values))
+        )
+        at_s = _finite(logged.observation.at_s)
+        _finite(logged.observation.unix_s + logged.decision.most_lost)
         began = self.latest is not None and at_s < self._at_s
         row = PageRow.of(self._numbered + 1, logged, self.latest, began=began)
-        if logged.look.reading is not None:  # a server that is gone is looked for more often
+        if logged.observation.reading is not None:  # a server that is gone is looked for more often
             since_s = 0.0 if began or self.latest is None else at_s - self._at_s
-            self._window_s = max(logged.look.reading.seconds, since_s)
+            self._window_s = max(logged.observation.reading.seconds, since_s)
         self._numbered, self._at_s = row.number, at_s
-        if logged.look.proposal is not None:
+        if logged.observation.proposal is not None:
             self.asked = row
         if "lost_requests" in values:
             self.lost_requests = self._lost_before + _finite(values["lost_requests"])
@@ -172,7 +175,7 @@ class ServerHistory:
     def _count(self, row: PageRow, lost_lines: int) -> None:
         """Counts what a decision that is not yet among the rows tells; what a tuner before has entered goes on."""
         goes_on = row.began and self.latest is not None and self.latest.state is row.state
-        entered = row.entered and not row.lost_try and not goes_on
+        entered = row.entered and not row.lost_trial and not goes_on
         self.entered[row.state] += entered
         self.lost_lines += lost_lines
         if self._caught_up:

@@ -21,8 +21,8 @@ LATENCY = (
 """Help of the metric of latency."""
 
 COUNTED = {
-    State.TRY: ("tries", "Configurations tried"),
-    State.ROLL_BACK: ("roll_backs", "Tries taken back"),
+    State.TRIAL: ("trials", "Trials begun"),
+    State.ROLL_BACK: ("roll_backs", "Trials rolled back"),
     State.STAND_DOWN: ("stand_downs", "Times a person has set the pool or thrown the switch"),
     State.OPEN_CIRCUIT: ("open_circuits", "Times nothing was tried for long, after several roll-backs"),
 }
@@ -67,13 +67,15 @@ class TunerMetrics(Collector):
     def _tuples(self) -> Iterator[Metric]:
         labels = ("server", "knob")
         in_force = GaugeMetricFamily(f"{PREFIX}in_force", "Knobs of the configuration in force.", labels=labels)
-        verified = GaugeMetricFamily(f"{PREFIX}verified", "Knobs of the one that comes back.", labels=labels)
+        incumbent = GaugeMetricFamily(
+            f"{PREFIX}incumbent", "Knobs of the verified configuration that a roll-back restores.", labels=labels
+        )
         for server, history in self._servers:
             if history.latest is not None:
                 _add_knobs(in_force, server, history.latest.in_force)
-                _add_knobs(verified, server, history.latest.verified)
+                _add_knobs(incumbent, server, history.latest.incumbent)
         yield in_force
-        yield verified
+        yield incumbent
 
     def _gauge(self, name: str, text: str, value_of: Callable[[PageRow], float | None]) -> Metric:
         family = GaugeMetricFamily(f"{PREFIX}{name}", text, labels=("server",))
@@ -92,7 +94,7 @@ class TunerMetrics(Collector):
 
     def _of_logs(self) -> Iterator[Metric]:
         named = ("server",)
-        lost = GaugeMetricFamily(f"{PREFIX}lost_requests", "What tries cost; negative is a gain.", labels=named)
+        lost = GaugeMetricFamily(f"{PREFIX}lost_requests", "What trials cost; negative is a gain.", labels=named)
         dropped = CounterMetricFamily(f"{PREFIX}lost_log_lines", "Decisions not kept: the disk was full.", labels=named)
         gain = GaugeMetricFamily(f"{PREFIX}expected_gain_ratio", "What was last promised.", labels=named)
         silent = GaugeMetricFamily(f"{PREFIX}seconds_since_decision", "By this host's clock.", labels=named)

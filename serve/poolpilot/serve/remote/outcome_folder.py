@@ -1,4 +1,4 @@
-"""A folder on this host in the place of a service: it keeps what became of tries as a service keeps what it is told."""
+"""A folder on this host in the place of a service: it keeps what became of trials as a service does."""
 
 from poolpilot.errors import RefusedForGoodError, TakenNameError
 from poolpilot.models.prediction_request import RequestError

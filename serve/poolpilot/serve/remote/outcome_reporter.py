@@ -43,7 +43,7 @@ class Reporting:
 
 
 class OutcomeReporter:
-    """Sends what became of tries from a thread of its own, so that no window waits for the service.
+    """Sends what became of trials from a thread of its own, so that no window waits for the service.
 
     Args:
         receiver: The way to the service.
@@ -68,7 +68,7 @@ class OutcomeReporter:
         self._thread.start()
 
     def report(self, tried: Tried) -> None:
-        """Reports a try, where a model had asked for it; a report too many takes the place of the oldest."""
+        """Reports a trial, where a model had asked for it; a report too many takes the place of the oldest."""
         if DIGEST.fullmatch(tried.model_digest) is None:
             return
         try:

@@ -70,7 +70,7 @@ class RemotePredictor:
     Args:
         link: The way to the service.
         digest: Digest that the model must have, or its beginning; any if None.
-        trials: Whether what is named will be measured and maybe taken back; services of before advise all the same.
+        trials: Whether what is named will be measured and maybe rolled back; services of before advise all the same.
     """
 
     def __init__(self, link: ServiceLink, digest: str | None = None, *, trials: bool = False) -> None:

@@ -43,7 +43,7 @@ class ServeSettings(ProgramSettings):
         default=10.0,
         ge=0.0,
         le=86_400.0,
-        description="Seconds between looks at that folder: another model there is loaded as by SIGHUP; 0 never looks.",
+        description="Seconds between two checks of that folder: another model is loaded as by SIGHUP; 0 never checks.",
     )
     outcomes: Path | None = Field(
         default=None, description="Folder that what clients report to POST /v1/outcomes is kept in; none keeps nothing."

@@ -13,7 +13,7 @@ from poolpilot.models.latent.latent_bandit import LatentBanditSettings
 from poolpilot.models.latent.likeness import prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.serve.tuner.machine.evidence.look import Challenge, Proposal
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Challenge, Proposal
 
 ONE_DEVIATION = 0.6827
 """Share of a normal distribution within one standard deviation on either side."""

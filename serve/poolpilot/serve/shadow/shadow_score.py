@@ -15,8 +15,8 @@ from typing import Any
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.shadow.challenger import acted_on
 from poolpilot.serve.tuner.decision_log import LoggedDecision
-from poolpilot.serve.tuner.machine.evidence.look import Reading, beside_the_pool
 from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading, beside_the_pool
 
 MARGIN = 0.01
 """A challenger that is not worse by more than this in ln goodput may take over."""
@@ -145,15 +145,17 @@ def score_of(lines: Iterable[LoggedDecision]) -> ShadowScore:
         if last is not None and _begins(last, line):
             workload += 1
         if (
-            line.look.reading is not None
-            and line.look.in_force is not None
-            and not beside_the_pool(line.look.hindrances)
+            line.observation.reading is not None
+            and line.observation.in_force is not None
+            and not beside_the_pool(line.observation.hindrances)
         ):
-            seen[workload, line.look.in_force].append(line.look.reading)
-        if line.look.proposal is not None and line.look.challenge is not None:
+            seen[workload, line.observation.in_force].append(line.observation.reading)
+        if line.observation.proposal is not None and line.observation.challenge is not None:
             asked.append((workload, line))
         last = line
-    answered = [(number, line) for number, line in asked if line.look.challenge and not line.look.challenge.failed]
+    answered = [
+        (number, line) for number, line in asked if line.observation.challenge and not line.observation.challenge.failed
+    ]
     compared = [_compared(number, line, seen) for number, line in answered]
     known = tuple(each for each in compared if each is not None)
     return ShadowScore(known, len(compared) - len(known), len(asked) - len(answered), *_interval(known))
@@ -161,14 +163,14 @@ def score_of(lines: Iterable[LoggedDecision]) -> ShadowScore:
 
 def _begins(last: LoggedDecision, line: LoggedDecision) -> bool:
     """Whether another workload begins, or another tuner, which counts workloads and seconds anew."""
-    return line.decision.workload != last.decision.workload or line.look.at_s < last.look.at_s
+    return line.decision.workload != last.decision.workload or line.observation.at_s < last.observation.at_s
 
 
 def _compared(workload: int, line: LoggedDecision, seen: dict[tuple[int, PoolTuple], list[Reading]]) -> Compared | None:
-    look, in_force = line.look, line.look.in_force
-    if look.challenge is None or look.proposal is None or in_force is None:
+    observation, in_force = line.observation, line.observation.in_force
+    if observation.challenge is None or observation.proposal is None or in_force is None:
         return None
-    ours, theirs = acted_on(look.challenge.proposal, in_force), acted_on(look.proposal, in_force)
+    ours, theirs = acted_on(observation.challenge.proposal, in_force), acted_on(observation.proposal, in_force)
     if ours.core == theirs.core:
         return Compared(workload, 0.0, 0.0, measured=False, agreed=True)
     here, there = seen.get((workload, ours)), seen.get((workload, theirs))
@@ -176,7 +178,7 @@ def _compared(workload: int, line: LoggedDecision, seen: dict[tuple[int, PoolTup
         difference = _level(here) - _level(there)
         error = math.hypot(noise_of(here) / math.sqrt(len(here)), noise_of(there) / math.sqrt(len(there)))
         return Compared(workload, difference, error, measured=True, agreed=False)
-    expected, error_of = look.challenge.expected, look.challenge.error
+    expected, error_of = observation.challenge.expected, observation.challenge.error
     if expected is None or error_of is None:
         return None
     return Compared(workload, expected, error_of, measured=False, agreed=False)

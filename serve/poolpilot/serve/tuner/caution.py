@@ -1,4 +1,4 @@
-"""What a tuner that is started again goes on to be wary of: what it has tried, taken back and refused lately.
+"""What a tuner that is started again goes on to be wary of: what it has tried, rolled back and refused lately.
 
 A tuner that dies is started again by its supervisor, and would do once more what it died of. Times are those of the
 wall clock, since no other outlives a process; where somebody has set that back, nothing lasts longer than the settings
@@ -7,15 +7,16 @@ say. A stand-down is not kept: who starts a tuner again ends it.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 from poolpilot.serve.tuner.known.kept_file import KeptFile
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
+from poolpilot.serve.tuner.older_names import MEMORY, named_as_now
 
 KEPT_NAME = "caution.json"
 MOST_KEPT = 256
@@ -30,9 +31,9 @@ class Caution(BaseModel):
     Attributes:
         trying: The tuple that is being tried: it is refused where no end of that is known.
         refusals: What is not to be tried again before a time; what the end of a workload would allow is left out.
-        tries_s: When tries began, within the last hour.
-        roll_backs_s: When tries were taken back, within the last hour.
-        openings: How often the circuit was opened since a try was shown to be better.
+        trials_s: When trials began, within the last hour.
+        roll_backs_s: When trials were rolled back, within the last hour.
+        openings: How often the circuit was opened since a trial was shown to be better.
         open_until_s: Until when it is open; None where it is not.
         half_open_until_s: See `Memory`.
         opened_again: See `Memory`.
@@ -40,9 +41,14 @@ class Caution(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_now(cls, values: Any) -> Any:
+        return named_as_now(values, MEMORY)
+
     trying: PoolTuple | None = None
     refusals: tuple[Refusal, ...] = Field(default=(), max_length=MOST_KEPT)
-    tries_s: tuple[UnixTime, ...] = Field(default=(), max_length=MOST_KEPT)
+    trials_s: tuple[UnixTime, ...] = Field(default=(), max_length=MOST_KEPT)
     roll_backs_s: tuple[UnixTime, ...] = Field(default=(), max_length=MOST_KEPT)
     openings: int = Field(default=0, ge=0)
     open_until_s: UnixTime | None = None
@@ -63,7 +69,7 @@ class Caution(BaseModel):
         return cls(
             trying=None if memory.trial is None else memory.trial.candidate,
             refusals=tuple(_until(each, _later(each.until_s, later_s)) for each in lasting[-MOST_KEPT:]),
-            tries_s=tuple(each + later_s for each in memory.tries_s[-MOST_KEPT:]),
+            trials_s=tuple(each + later_s for each in memory.trials_s[-MOST_KEPT:]),
             roll_backs_s=tuple(each + later_s for each in memory.roll_backs_s[-MOST_KEPT:]),
             openings=memory.openings,
             open_until_s=_later(memory.circuit_open_until_s(at_s), later_s),
@@ -87,7 +93,7 @@ class Caution(BaseModel):
             refusals.append(Refusal(pool_tuple=self.trying, until_s=ended_s, whatever_runs=True))
         memory = memory.but(
             refusals=tuple(refusals),
-            tries_s=_past(self.tries_s, later_s, at_s),
+            trials_s=_past(self.trials_s, later_s, at_s),
             roll_backs_s=_past(self.roll_backs_s, later_s, at_s),
             openings=self.openings,
             half_open_until_s=_later(self.half_open_until_s, later_s, at_s + circuit_s),

@@ -54,5 +54,5 @@ class ServerClock:
 
 
 def clock_of(server: PoolServer) -> Clock:
-    """The clock that a server goes by."""
+    """The clock of a server."""
     return ServerClock(server) if isinstance(server, VirtualTime | CurveServer) else RealClock()

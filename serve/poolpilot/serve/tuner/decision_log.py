@@ -1,8 +1,8 @@
 """The log of the tuner: one JSON line for every decision, with what it was made by; kept, rotated, and replayed.
 
 The first line of a file tells what was remembered when it began and the rules of that time, so that every file can be
-replayed alone (`decision_replay`): `decide` makes the same decisions of the same looks. A line counts once it is whole
-and on the disk; a torn last line is of a decision that was never acted on. A disk that is full ends no tuner: what is
+replayed alone (`decision_replay`): `decide` makes the same decisions of the same observations. A line counts once it is
+whole and on the disk; a torn last line is of a decision that was never acted on. A full disk ends no tuner: what is
 lost is counted, and told by the next line that can be written, in a new file, since what was remembered by then is not
 in the old one.
 """
@@ -21,11 +21,15 @@ from poolpilot.env.durability.durable_writes import append_durably
 from poolpilot.env.durability.folder_lock import lock_folder
 from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.serve.tuner.machine.decision import Decision
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.older_names import OBSERVATION, decision_in, observation_in
 
-FORMAT = 1
+FORMAT = 2
+READ_FORMATS = (1, FORMAT)
+"""Formats that are read; the first has the names of `older_names`, and other words in its reasons."""
+
 MOST_FILES = 1000
 """Older files at most, however small: each start begins one, and each is given another number when one begins."""
 
@@ -38,11 +42,11 @@ class LoggedDecision:
     """A line of the log.
 
     Attributes:
-        look: What the tuner was told.
+        observation: What the tuner was told.
         decision: What it decided.
     """
 
-    look: Look
+    observation: Observation
     decision: Decision
 
 
@@ -65,7 +69,7 @@ class DecisionLog:
         self.path = folder / NAME
         self.lost_lines = 0
         self.rules: Rules | None = None
-        """What the tuner goes by; without them nobody can replay a file."""
+        """The rules of the tuner; without them nobody can replay a file."""
         self._server = server
         self._largest_bytes, self._kept_bytes = largest_bytes, kept_bytes
         self._lock = _taken(folder)
@@ -82,18 +86,18 @@ class DecisionLog:
         """Has the next decision begin a file of its own, by other rules: a file is replayed by one set of them."""
         self.rules, self._begun = rules, False
 
-    def write(self, before: Memory, look: Look, decision: Decision) -> None:
+    def write(self, before: Memory, observation: Observation, decision: Decision) -> None:
         """Adds a decision.
 
         Args:
             before: What was remembered before it.
-            look: What it was made by.
+            observation: What it was made by.
             decision: The decision.
         """
         try:
             if not self._begun or self.lost_lines or os.fstat(self._descriptor).st_size >= self._largest_bytes:
                 self._begin(before)
-            line: dict[str, Any] = {"look": _plain(look), "decision": _plain(decision)}
+            line: dict[str, Any] = {OBSERVATION: _plain(observation), "decision": _plain(decision)}
             if before.lost_requests:
                 line["lost_requests"] = before.lost_requests
             if self.lost_lines:
@@ -172,7 +176,7 @@ def _taken(folder: Path) -> int:
         raise StoreError(f"{str(error).partition(';')[0]}: name another folder with --log") from error
 
 
-def _plain(model: Look | Decision) -> dict[str, Any]:
+def _plain(model: Observation | Decision) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -234,7 +238,7 @@ def _checked_lines(path: Path) -> list[bytes]:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     *whole, _torn = content.split(b"\n")
     head = _parsed(path, whole[0]) if whole else {"log": FORMAT}
-    if not isinstance(head, dict) or head.get("log") != FORMAT:
+    if not isinstance(head, dict) or head.get("log") not in READ_FORMATS:
         raise StoreError(f"{path} is no log of decisions of this version")
     return whole
 
@@ -253,6 +257,7 @@ def logged(path: Path, line: dict[str, Any]) -> LoggedDecision:
         StoreError: It is no decision.
     """
     try:
-        return LoggedDecision(Look.model_validate(line["look"]), Decision.model_validate(line["decision"]))
+        observation = Observation.model_validate(observation_in(line))
+        return LoggedDecision(observation, Decision.model_validate(decision_in(line)))
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} holds a line that is no decision: {str(error).splitlines()[0]}") from error

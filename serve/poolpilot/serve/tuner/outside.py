@@ -35,7 +35,7 @@ class Outside:
 
     Attributes:
         kill_file: While this file is there, nothing is set; None where nobody named one.
-        approval_file: Holds the tuple that a person approves for one try; None where nobody must.
+        approval_file: Holds the tuple that a person approves for one trial; None where nobody must.
         hindrances: Why nothing may be changed now.
     """
 
@@ -70,7 +70,7 @@ class Outside:
             return Approval(fault="it is no text in UTF-8")
 
     def use_up(self) -> None:
-        """Takes what was approved away, since it was for the one try that begins; beside it lies what it was.
+        """Takes what was approved away, since it was for the one trial that begins; beside it lies what it was.
 
         Raises:
             StoreError: It cannot be taken away, so that it would let the same step begin again and again.
@@ -79,7 +79,7 @@ class Outside:
             return
         try:
             rename_durably(self.approval_file, self.approval_file.with_suffix(".used"))
-        except FileNotFoundError:  # whoever approved has thought better of it since the look
+        except FileNotFoundError:  # whoever approved has thought better of it since the observation
             return
         except OSError as error:
             raise StoreError(

@@ -1,4 +1,4 @@
-"""What became of a try, for whoever proposed it."""
+"""What became of a trial, for whoever proposed it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from poolpilot.featurizer.window import Window
 
 @dataclass(frozen=True)
 class Tried:
-    """A try that is over.
+    """A trial that is over.
 
     Attributes:
         before: The latest window of the tuple that was verified before.
@@ -24,4 +24,4 @@ class Tried:
 
 
 OnTried = Callable[[Tried], None]
-"""Is told of every try."""
+"""Is told of every trial."""

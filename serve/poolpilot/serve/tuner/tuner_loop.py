@@ -33,7 +33,13 @@ from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading, beside_the_pool
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import (
+    Challenge,
+    Observation,
+    Proposal,
+    Reading,
+    beside_the_pool,
+)
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
@@ -48,10 +54,10 @@ LATER_S = 60.0
 LONGEST_WINDOW_S = 60.0
 """Up to so long a window becomes under a quiet load, until it has the requests that it must have."""
 
-MOVING = (State.TRY, State.VERIFY, State.ROLL_BACK)
+MOVING = (State.TRIAL, State.VERIFY, State.ROLL_BACK)
 """States in which another tuple than the verified one may be in force."""
 
-OnDecision = Callable[[Look, Decision], None]
+OnDecision = Callable[[Observation, Decision], None]
 """Is told of every decision."""
 
 Shadow = Callable[[Sequence[Window], KnobSpace, Objective, Proposal], Challenge]
@@ -63,7 +69,7 @@ class Acted(NamedTuple):
 
     Attributes:
         refused: Why the server did not take it; None where it did, or nothing was to be set.
-        overtaken: Whether somebody had set another tuple by then, so that nothing was set: the next look tells of it.
+        overtaken: Whether somebody had set another tuple by then, and nothing was set: the next observation says so.
     """
 
     refused: str | None = None
@@ -84,7 +90,7 @@ class TunerLoop:
         on_decision: Is told of every decision.
         clock: The time; that of the server if None.
         kept: Where workloads that were here before are kept; None knows of none.
-        on_tried: Is told of every try that is over.
+        on_tried: Is told of every trial that is over.
         shadow: What another predictor would have proposed, beside a proposal; None watches none.
         rules_anew: What is allowed on the server as it is now, which may take less than before; None keeps the rules.
         wary: Where it is kept what outlives this tuner, should it die; None begins without.
@@ -100,7 +106,7 @@ class TunerLoop:
     measurement: MeasurementSettings = field(default_factory=MeasurementSettings)
     outside: Outside = field(default_factory=Outside)
     log: DecisionLog | None = None
-    on_decision: OnDecision = lambda _look, _decision: None
+    on_decision: OnDecision = lambda _observation, _decision: None
     clock: Clock | None = None
     kept: KeptWorkloads | None = None
     on_tried: OnTried = lambda _tried: None
@@ -126,11 +132,11 @@ class TunerLoop:
         self._ends_s = math.inf  # of the tuning
         self._lost_s: float | None = None  # since when the server is gone
         self.found_by_person = False
-        """Whether a person has set what the tuner began with last (`Memory.home`), and no restart of the server."""
+        """Whether a person has set what the tuner began with last (`Memory.initial`), and no restart of the server."""
         self._restarted = False  # and no decision knows yet
-        self._is_owed = False  # what is verified was not in force yet when it was noted
+        self._is_owed = False  # the incumbent was not in force yet when it was noted
         self._digest = ""  # of what proposed last, and with it the goal of the steps since
-        self._untold: tuple[Tried, int] | None = None  # a try that is over, and the number of its workload
+        self._untold: tuple[Tried, int] | None = None  # a trial that is over, and the number of its workload
 
     def run(self, horizon_s: float | None = None) -> None:
         """Tunes until the horizon, or until it is interrupted: in a window at once, else once it has been decided.
@@ -140,7 +146,7 @@ class TunerLoop:
 
         Raises:
             KeyboardInterrupt: A person or a supervisor has ended it.
-            JournalError: The way back can no longer be written, so nothing more may be set.
+            JournalError: The journal can no longer be written, so nothing more may be set.
         """
         self._ends_s = math.inf if horizon_s is None else horizon_s
         try:
@@ -160,31 +166,31 @@ class TunerLoop:
             SettingError: The server takes nothing any more of what the settings allow.
             StoreError: What a person has approved cannot be used up.
         """
-        look = self._look()
-        if look.in_force is not None:
-            self._hold_to_today(look.in_force, restarted=look.restarted)
+        observation = self._observation()
+        if observation.in_force is not None:
+            self._hold_to_today(observation.in_force, restarted=observation.restarted)
         before = self.memory
-        self.memory, self.decision = decide(before, look, self.rules)
-        self._note_whose(before, look)
+        self.memory, self.decision = decide(before, observation, self.rules)
+        self._note_whose(before, observation)
         if self.log is not None:
-            self.log.write(before, look, self.decision)
-        if self._has_begun_try(before):
+            self.log.write(before, observation, self.decision)
+        if self._has_begun_trial(before):
             self.outside.use_up()
         self._keep_caution(self.memory)
-        self._note_verified(before, look)
+        self._note_verified(before, observation)
         if self.kept is not None and self.memory.known is not before.known:
             self.kept.write(self.memory.known)
-        self._tell_of_try(before)
-        self.on_decision(look, self.decision)
+        self._tell_of_trial(before)
+        self.on_decision(observation, self.decision)
         return self.decision
 
-    def _note_whose(self, before: Memory, look: Look) -> None:
+    def _note_whose(self, before: Memory, observation: Observation) -> None:
         """Notes who has set what the tuner goes on from, as the state machine tells them apart."""
-        if look.in_force is None:
+        if observation.in_force is None:
             return
-        if look.restarted:
+        if observation.restarted:
             self.found_by_person = False
-        elif look.changed_by_others or not before.has_set(look.in_force):
+        elif observation.changed_by_others or not before.has_set(observation.in_force):
             self.found_by_person = True
 
     def _with_caution(self, memory: Memory) -> Memory:
@@ -195,7 +201,7 @@ class TunerLoop:
         return memory
 
     def _keep_caution(self, memory: Memory) -> None:
-        """Keeps what outlives this tuner; `memory` is without a try once it ends in an orderly way."""
+        """Keeps what outlives this tuner; `memory` is without a trial once it ends in an orderly way."""
         if self.wary is not None:
             self.wary.keep(memory, self._clock.at_s(), self._clock.unix_s())
 
@@ -212,48 +218,48 @@ class TunerLoop:
             self._verified = self._verified_beside(in_force)
         elif changed:
             still = {each for each in self._verified if rules.envelope.has_threads_for(each)}
-            self._verified = still | self._verified_beside(self.decision.verified)
+            self._verified = still | self._verified_beside(self.decision.incumbent)
 
     def _verified_beside(self, in_force: PoolTuple) -> set[PoolTuple]:
         """The tuple in force, and what was verified for known workloads within the rules of today."""
         earlier = (in_force.with_core(each.best.core) for each in self.memory.known.entries)
         return {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
 
-    def _has_begun_try(self, before: Memory) -> bool:
-        """Whether what was just decided is another try than the one in progress, if there was one."""
+    def _has_begun_trial(self, before: Memory) -> bool:
+        """Whether what was just decided is another trial than the one in progress, if there was one."""
         trial = self.memory.trial
         return trial is not None and (before.trial is None or before.trial.candidate != trial.candidate)
 
-    def _note_verified(self, before: Memory, look: Look) -> None:
+    def _note_verified(self, before: Memory, observation: Observation) -> None:
         """Notes what is the beginning from now on; one that is not in force yet comes back next, or should we die."""
-        verified = self.decision.verified
-        if self._has_come_to_rest(before, look):
-            self.target.restoration.commit(verified)
+        incumbent = self.decision.incumbent
+        if self._has_come_to_rest(before, observation):
+            self.target.restoration.commit(incumbent)
             self._is_owed = False
-        elif before.verified != verified:
-            self.target.restoration.return_to(verified)
+        elif before.incumbent != incumbent:
+            self.target.restoration.return_to(incumbent)
             self._is_owed = True
         else:
             return
-        self._verified.add(verified)
+        self._verified.add(incumbent)
 
-    def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
-        """Whether a try is over, or another tuple is what is verified, and that one is in force."""
-        changed = before.verified != self.decision.verified
+    def _has_come_to_rest(self, before: Memory, observation: Observation) -> bool:
+        """Whether a trial is over, or another tuple is the incumbent, and that one is in force."""
+        changed = before.incumbent != self.decision.incumbent
         ended = before.state in MOVING and self.decision.state not in MOVING
-        return (changed or ended or self._is_owed) and look.in_force == self.decision.verified
+        return (changed or ended or self._is_owed) and observation.in_force == self.decision.incumbent
 
-    def _tell_of_try(self, before: Memory) -> None:
-        """Tells of a try once it is known what ended it; where that was another workload, nobody is told."""
-        self._untold = self._ended_try(before) or self._untold
+    def _tell_of_trial(self, before: Memory) -> None:
+        """Tells of a trial once it is known what ended it; where that was another workload, nobody is told."""
+        self._untold = self._ended_trial(before) or self._untold
         if self._untold is None or self.memory.blamed is not None:
             return
         (tried, workload), self._untold = self._untold, None
         if workload == self.memory.workload:
             self.on_tried(tried)
 
-    def _ended_try(self, before: Memory) -> tuple[Tried, int] | None:
-        """A try that is over, with the number of its workload, where its windows are still there.
+    def _ended_trial(self, before: Memory) -> tuple[Tried, int] | None:
+        """A trial that is over, with the number of its workload, where its windows are still there.
 
         No model has proposed what was found at first, where steps began, or what was verified on another day.
         """
@@ -263,20 +269,20 @@ class TunerLoop:
         latest = {window.pool_tuple: window for window in self._windows}
         if trial.before not in latest or trial.candidate not in latest:
             return None
-        kept = self.memory.verified == trial.candidate
-        proposed = not before.homeward and before.recall is None
+        kept = self.memory.incumbent == trial.candidate
+        proposed = not before.backward and before.recall is None
         digest = self._digest if proposed else ""
         return Tried(latest[trial.before], latest[trial.candidate], kept, digest), before.workload
 
-    def _look(self) -> Look:
+    def _observation(self) -> Observation:
         try:
             was_lost = self._lost_s is not None
             if was_lost:
                 self._restarted = self.target.restoration.reach_again() or self._restarted
                 self._lost_s = None
-            look = self._reached(self._restarted, was_lost=was_lost)
+            observation = self._reached(self._restarted, was_lost=was_lost)
             self._restarted = False
-            return look
+            return observation
         except LostServerError as error:
             self._lost_s = self._clock.at_s() if self._lost_s is None else self._lost_s
             return self._gone(str(error))
@@ -287,11 +293,11 @@ class TunerLoop:
             time.sleep(REACH_AGAIN_EVERY_S if gone_s < LATER_S else REACH_AGAIN_LATER_EVERY_S)
             return self._gone(str(error))
 
-    def _gone(self, reason: str) -> Look:
+    def _gone(self, reason: str) -> Observation:
         hindrances = (Hindrance(reason),)
-        return Look(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=hindrances)
+        return Observation(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=hindrances)
 
-    def _reached(self, restarted: bool, *, was_lost: bool) -> Look:
+    def _reached(self, restarted: bool, *, was_lost: bool) -> Observation:
         window, acted, changed = None, Acted(), False
         reset: tuple[Hindrance, ...] = ()
         try:
@@ -301,7 +307,7 @@ class TunerLoop:
                     window = observe(self.target.server, self._window_s()).window
                 else:  # what is refused is not asked for without a pause
                     self.target.server.run_for(self._window_s())
-        except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
+        except TupleChangedError:  # while it was lost a keeper or a lease may have brought back the incumbent
             changed = not was_lost
         except CountersResetError as error:  # over a connection that no restart has ended
             reset = (Hindrance(str(error)),)
@@ -311,7 +317,7 @@ class TunerLoop:
         kept = None if window is None or beside_the_pool(hindrances) else replace(window, disturbances=())
         proposal = None if kept is None else self._proposal(kept, ask=not hindrances)
         approval = self.outside.approved()
-        return Look(
+        return Observation(
             at_s=self._clock.at_s(),
             unix_s=self._clock.unix_s(),
             in_force=in_force,
@@ -356,8 +362,8 @@ class TunerLoop:
 
     def _check(self, wanted: PoolTuple) -> None:
         """The envelope once more, apart from the state machine: what was verified, or a step from it."""
-        if wanted not in self._verified and wanted != self.decision.verified:
-            self.rules.envelope.check(self.decision.verified, wanted)
+        if wanted not in self._verified and wanted != self.decision.incumbent:
+            self.rules.envelope.check(self.decision.incumbent, wanted)
 
     def _challenge(self, proposal: Proposal | None) -> Challenge | None:
         """What the challenger makes of the same windows; it may fail, and nothing depends on it."""
@@ -366,7 +372,7 @@ class TunerLoop:
         return self.shadow(self._windows, self._knobs(), self.target.objective, proposal)
 
     def _knobs(self) -> KnobSpace:
-        return self.rules.envelope.for_proposals(self.target.server.knobs, self.decision.verified)
+        return self.rules.envelope.for_proposals(self.target.server.knobs, self.decision.incumbent)
 
     def _window_s(self) -> float:
         """Seconds of the next window: longer ones under a quiet load, until they have enough requests."""

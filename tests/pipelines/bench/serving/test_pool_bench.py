@@ -25,7 +25,7 @@ from poolpilot.pipelines.bench.serving import served
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
 from poolpilot.pipelines.bench.serving.works import WORKS
-from poolpilot.serve.commands.look.bench_pool_command import run
+from poolpilot.serve.commands.observe.bench_pool_command import run
 
 CPUS = tuple(os.sched_getaffinity(0))
 SHORT: dict[str, Any] = {

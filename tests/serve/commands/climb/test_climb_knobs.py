@@ -52,4 +52,6 @@ def test_a_dry_run_names_the_trials_of_a_warm_climb() -> None:
     server = CurveServer(POINTS)
     assert dry_run(server, SIZE_ALONE, 60.0).startswith("Would climb for 60 s over pool_size 1..")
     said = dry_run(server, SIZE_ALONE, 60.0, trials=5)
-    assert said.startswith("Would try up to 5 tuples that a model names, oversubscribe and stall limit among them, and")
+    assert said.startswith(
+        "Would try up to 5 configurations that a model names, oversubscribe and stall limit among them, and"
+    )

@@ -16,16 +16,16 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.production.incidents import GivenBack, RolledBack, check, left_on, roll_back_in
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 
 SAFE, BAD = PoolTuple(16, 3, 10), PoolTuple(1, 1, 160)
 ROLLED, GIVEN = RolledBack(BAD, 1, SAFE, "worse"), GivenBack(PoolTuple(8, 3, 10), SAFE, 1.2)
 
 
 def lines(*in_force: PoolTuple | None, then: PoolTuple = SAFE) -> Sequence[LoggedDecision]:
-    decision = Decision(state=State.WATCH, pool_tuple=then, verified=SAFE, reason="because")
+    decision = Decision(state=State.WATCH, pool_tuple=then, incumbent=SAFE, reason="because")
     return [
-        LoggedDecision(Look(at_s=float(place), unix_s=0.0, in_force=each), decision)
+        LoggedDecision(Observation(at_s=float(place), unix_s=0.0, in_force=each), decision)
         for place, each in enumerate(in_force)
     ]
 
@@ -51,9 +51,9 @@ def test_window_beside_the_try_is_no_roll_back() -> None:
 
 def test_both_must_have_happened() -> None:
     check(ROLLED, GIVEN)
-    with pytest.raises(ServerError, match="was not taken back within 2 windows"):
+    with pytest.raises(ServerError, match="was not rolled back within 2 windows"):
         check(RolledBack(BAD, 3, SAFE, "late"), GIVEN)
-    with pytest.raises(ServerError, match="was not taken back within 2 windows"):
+    with pytest.raises(ServerError, match="was not rolled back within 2 windows"):
         check(RolledBack(None, 0, None, ""), GIVEN)
     with pytest.raises(ServerError, match="was not given back"):
         check(ROLLED, GivenBack(PoolTuple(8, 3, 10), SAFE, None))

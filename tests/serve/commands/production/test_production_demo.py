@@ -94,15 +94,15 @@ def test_report_of_an_earlier_run_is_gone_from_the_beginning(
 class DyingTuner:
     """Lives for three looks."""
 
-    looks = 0
+    observations = 0
 
     def until_begun(self, _within_s: float) -> None:
         """It has."""
 
     @property
     def alive(self) -> bool:
-        self.looks += 1
-        return self.looks < 3
+        self.observations += 1
+        return self.observations < 3
 
 
 class StubbedLoad:
@@ -130,7 +130,7 @@ def test_dead_tuner_is_noticed_within_a_window(
     monkeypatch.setattr(ProductionDemo, "_tuner", opened)
     with pytest.raises(ServerError, match="the tuner has ended before its load has"):
         demo_production(settings, None)
-    assert tuner.looks == 3
+    assert tuner.observations == 3
 
 
 def test_output_that_is_a_file_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from poolpilot.serve.commands.production.production_settings import ProductionDe
     [
         ("guard.factor", 0.5, "greater than 1"),
         ("guard.factor", 17.0, "less than or equal to 16"),
-        ("guard.tries_per_hour", 0, "greater than or equal to 1"),
+        ("guard.trials_per_hour", 0, "greater than or equal to 1"),
         ("pace.baseline_windows", 1, "greater than or equal to 2"),
         ("pace.shift", 0.0, "greater than 0"),
         ("window_s", 0.05, "greater than or equal to 0.1"),

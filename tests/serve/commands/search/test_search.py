@@ -56,7 +56,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def tuples_of(written: dict[str, Any]) -> list[PoolTuple]:
     """The tuples measured after the first one."""
-    return [PoolTuple.from_dict(one["pool_tuple"]) for one in written["tuples"]][1:]
+    return [PoolTuple.from_dict(one["pool_tuple"]) for one in written["configurations"]][1:]
 
 
 @pytest.mark.parametrize("method", ["bayesian", "random"])

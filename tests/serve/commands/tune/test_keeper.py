@@ -1,4 +1,4 @@
-"""What the keeper takes back, and who keeps it from doing so."""
+"""What the keeper rolls back, and who keeps it from doing so."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.serve.commands.tune import keeper
-from poolpilot.serve.commands.tune.keeper import keep_watch, stranger_in_the_way, taken_back
+from poolpilot.serve.commands.tune.keeper import keep_watch, restored, stranger_in_the_way
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
 
@@ -35,14 +35,14 @@ def test_lock_that_is_no_tuners_is_named_while_something_is_left(
         session.row("SELECT RELEASE_LOCK(%s)", (LOCK,))
         first = leave_behind(server)
         assert session.row("SELECT GET_LOCK(%s, 5)", (LOCK,)) == (1,)
-        assert taken_back(server) == ""
+        assert restored(server) == ""
         assert stranger_in_the_way(server) == session.connection_id
         said = StringIO()
         keep_watch(TuneSettings(dsn=f"F={lab.defaults_file}", seconds=2.5), Console(file=said, width=1000))
         assert said.getvalue().count(f"connection {session.connection_id} holds the lock 'poolpilot'") == 1
         session.row("SELECT RELEASE_LOCK(%s)", (LOCK,))
         assert stranger_in_the_way(server) is None
-        assert str(first) in taken_back(server)
+        assert str(first) in restored(server)
         assert server.tuple_in_force() == first
 
 
@@ -59,16 +59,16 @@ def test_keeper_that_is_cut_off_says_so_and_takes_the_account_as_its_file_has_it
             [partial(cut_off, root), lambda: None, lambda: None, partial(written, file, lab, "second")]
         )
         written(file, lab, "first")
-        look = keeper.taken_back
+        observation = keeper.restored
 
         def looked(server: MariadbServer) -> str:
             next(steps, lambda: None)()
             if said.getvalue().endswith(" again.\n"):
                 raise KeyboardInterrupt
-            return look(server)
+            return observation(server)
 
-        monkeypatch.setattr(keeper, "taken_back", looked)
-        monkeypatch.setattr(keeper, "LOOK_EVERY_S", 0.1)
+        monkeypatch.setattr(keeper, "restored", looked)
+        monkeypatch.setattr(keeper, "CHECK_EVERY_S", 0.1)
         with pytest.raises(KeyboardInterrupt):
             keep_watch(TuneSettings(dsn=f"F={file}", seconds=60.0), Console(file=said, width=1000))
         root.execute("DROP USER kept@localhost")

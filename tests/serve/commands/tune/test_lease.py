@@ -34,7 +34,7 @@ def events(stage: Stage) -> int:
 
 
 def until_given_back(stage: Stage) -> None:
-    """Waits until the database has brought the verified tuple back and has dropped the event."""
+    """Waits until the database has brought the incumbent back and has dropped the event."""
     ends_s = time.monotonic() + PATIENCE_S
     while (stage.in_force(), events(stage)) != (FIRST, 0):
         assert time.monotonic() < ends_s, f"{stage.in_force()} is in force, and there are {events(stage)} events"
@@ -72,7 +72,7 @@ def test_orderly_end_leaves_no_event(stage: Stage) -> None:
         assert events(stage) == 1
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=PATIENCE_S)
-    assert "the database brings back what is verified within 60 s" in said
+    assert "the database restores the incumbent within 60 s" in said
     assert (stage.in_force(), events(stage)) == (FIRST, 0)
 
 

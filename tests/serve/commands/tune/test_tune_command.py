@@ -18,7 +18,7 @@ from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
-from poolpilot.serve.tuner.machine.evidence.look import Proposal
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
 QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)
@@ -39,8 +39,8 @@ def test_it_advises_unless_told_to_apply(invoke: Invoke, tmp_path: Path) -> None
     assert "mode advise" in result.out
     assert "In force now" not in result.out
     values = json.loads(written.read_text())
-    assert values["verified"] == values["first"]
-    assert (values["verified_by"], values["tries"]) == ("nobody", 0)
+    assert values["incumbent"] == values["initial"]
+    assert (values["incumbent_by"], values["trials"]) == ("nobody", 0)
 
 
 def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -
     assert "(4, 3, 500) is verified" in result.out
     assert "In force now: (4, 3, 500)." in result.out
     values = json.loads(written.read_text())
-    assert (values["verified"]["pool_size"], values["verified_by"]) == (4, "tuner")
-    assert values["tries"] >= 2
+    assert (values["incumbent"]["pool_size"], values["incumbent_by"]) == (4, "tuner")
+    assert values["trials"] >= 2
     assert values["lost_requests"] < 0.0
 
 
@@ -94,15 +94,15 @@ def test_embedded_pool_is_tuned_as_any_server(invoke: Invoke, tmp_path: Path) ->
     result = invoke("tune", "--backend", "native", *QUICK, *options)
     assert (result.code, result.err) == (0, "")
     values = json.loads(written.read_text())
-    assert values["tries"] >= 1
+    assert values["trials"] >= 1
     size, oversubscribe, timer_interval_ms = (
-        values["verified"][name] for name in ("pool_size", "oversubscribe", "timer_interval_ms")
+        values["incumbent"][name] for name in ("pool_size", "oversubscribe", "timer_interval_ms")
     )
     assert f"In force now: ({size}, {oversubscribe}, {timer_interval_ms})." in result.out
 
 
 def test_first_tuple_returns_at_the_end_where_that_is_asked_for(invoke: Invoke) -> None:
-    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--at-end", "first")
+    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--at-end", "initial")
     result = invoke("tune", *SIMULATED, *QUICK, *options)
     assert "(4, 3, 500) is verified" in result.out
     assert "In force now: (1, 3, 500)." in result.out
@@ -114,7 +114,7 @@ def test_bad_proposal_is_rolled_back(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("tune", *SIMULATED, "--family", "latch_single", *QUICK, *options)
     assert (result.code, result.err) == (0, "")
     values = json.loads(written.read_text())
-    assert values["verified"] == values["first"]
+    assert values["incumbent"] == values["initial"]
 
 
 def test_why_tells_what_the_tuner_decided(invoke: Invoke, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_why_tells_what_was_promised_with_its_interval(invoke: Invoke, tmp_path:
         for ends in ({}, {"gain_low": -0.1, "gain_high": 0.4}, {"gain_low": 0.2, "gain_high": 0.2}):
             before = drive.memory
             drive.turn(proposal=proposal.model_copy(update=ends))
-            log.write(before, drive.looks[-1], before.decision(f"promised {len(drive.looks)}"))
-        log.write(drive.memory, drive.look(proposal=None), drive.memory.decision("not asked"))
+            log.write(before, drive.observations[-1], before.decision(f"promised {len(drive.observations)}"))
+        log.write(drive.memory, drive.observation(proposal=None), drive.memory.decision("not asked"))
     written = tmp_path / "why.json"
     result = invoke("why", tmp_path / "told", "--json", written)
     assert (result.code, result.err) == (0, "")
@@ -168,7 +168,10 @@ def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
         (("--keeper",), "--keeper watches over a MariaDB server"),
         (("--guard.factor", "1"), "guard.factor"),
         (("--guard.retry-after-s", "inf"), "guard.retry_after_s"),
-        (("--pace.look-shift", "inf"), "pace.look_shift"),
+        (("--pace.ratio-shift", "inf"), "pace.ratio_shift"),
+        (("--pace.look-shift", "0.3"), "is called --pace.ratio-shift now"),
+        (("--guard.tries-per-hour", "3"), "is called --guard.trials-per-hour now"),
+        (("--at-end", "first"), "'first' is not one of"),
         (("--window", "inf"), "window"),
         (("--guard.least-size", "200", "--guard.most-size", "300"), "but the server takes 1..128"),
         (("--guard.least-size", "64", "--guard.most-size", "2"), "guard.least_size is 64, above guard.most_size"),
@@ -292,12 +295,16 @@ def test_model_against_itself_names_the_same(invoke: Invoke, tmp_path: Path, mod
     """Before, a challenger was asked for one of several measurements while who only advises has a single look."""
     models = ("--model", "network", "--challenger", "network")
     invoke("tune", *SIMULATED, *QUICK, "--mode", mode, "--seconds", 60, *models, "--log", tmp_path / "log")
-    asked = [line.look for line in read_log(tmp_path / "log" / "decisions.jsonl") if line.look.challenge is not None]
+    asked = [
+        line.observation
+        for line in read_log(tmp_path / "log" / "decisions.jsonl")
+        if line.observation.challenge is not None
+    ]
     assert asked
-    for look in asked:
-        assert look.challenge is not None
-        assert look.proposal is not None
-        assert look.challenge.proposal.pool_tuple == look.proposal.pool_tuple
+    for observation in asked:
+        assert observation.challenge is not None
+        assert observation.proposal is not None
+        assert observation.challenge.proposal.pool_tuple == observation.proposal.pool_tuple
 
 
 def test_shadow_without_a_challenger_says_how_to_name_one(invoke: Invoke) -> None:
@@ -313,7 +320,7 @@ def test_log_of_a_running_tuner_is_not_taken_away(invoke: Invoke, tmp_path: Path
     assert invoke("tune", *SIMULATED, *QUICK, "--seconds", 5, "--log", tmp_path).code == 0
 
 
-@pytest.mark.parametrize("line", ["7", "[]", '{"look": 7}'])
+@pytest.mark.parametrize("line", ["7", "[]", '{"observation": 7}'])
 def test_why_counts_lines_of_a_log_that_are_damaged(invoke: Invoke, tmp_path: Path, line: str) -> None:
     log = tmp_path / "decisions.jsonl"
     log.write_text(f'{{"log": 1, "server": "a pool"}}\n{line}\n')

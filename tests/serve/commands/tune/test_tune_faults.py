@@ -55,7 +55,7 @@ def stage(restartable_lab: Lab, load: SqlLoad, tmp_path: Path) -> Stage:  # noqa
 
 def reasons(log: Path) -> list[str]:
     """Why the predictor's answers were what they were, in the order of a log."""
-    proposals = [line.look.proposal for line in read_log(log / NAME)]
+    proposals = [line.observation.proposal for line in read_log(log / NAME)]
     return [each.reason for each in proposals if each is not None]
 
 
@@ -211,9 +211,9 @@ def test_a_clock_that_jumps_changes_no_decision(stage: Stage, tmp_path: Path, mo
         said_until(process, f"{STEP} is verified")
         ended(process)
     assert stage.in_force() == STEP
-    walls = [line.look.unix_s for line in read_log(log / NAME)]
+    walls = [line.observation.unix_s for line in read_log(log / NAME)]
     assert max(walls) - min(walls) > DAY_S
-    at_s = [line.look.at_s for line in read_log(log / NAME)]
+    at_s = [line.observation.at_s for line in read_log(log / NAME)]
     assert at_s == sorted(at_s)
 
 

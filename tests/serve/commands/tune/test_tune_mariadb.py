@@ -1,4 +1,4 @@
-"""`poolpilot tune` on a real MariaDB: whatever befalls the tuner or the server, what is verified is in force."""
+"""`poolpilot tune` on a real MariaDB: whatever befalls the tuner or the server, the incumbent is in force."""
 
 import signal
 import socket
@@ -17,7 +17,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 
 LOAD = selects(think_ms=50.0)
-"""Half idle, so that every size does and a try goes on until somebody ends it."""
+"""Half idle, so that every size does and a trial goes on until somebody ends it."""
 
 FIRST = PoolTuple(4, 4, 400, idle_timeout_s=1.0)
 QUICK = (
@@ -25,11 +25,11 @@ QUICK = (
     *("--guard.most-drop", "0.9999", "--guard.most-latency-rise", "1e6", "--pace.shift", "3"),
     *("--guard.min-gain", "0", "--pace.least-requests", "0", "--pace.wanted-error", "1"),
 )
-"""A quiet server is tuned all the same, and no try ends for what it does: of a window of a third of a second a busy
+"""A quiet server is tuned all the same, and no trial ends for what it does: of a window of a third of a second a busy
 machine may take nearly all."""
 
 ENDLESS = (*QUICK, "--pace.least-pairs", "100", "--pace.most-pairs", "200", "--pace.verify-windows", "1000")
-"""A try that does not end by itself, and is not verified where chance calls it clearly better."""
+"""A trial that does not end by itself, and is not verified where chance calls it clearly better."""
 
 
 class Stage(StagedServer):
@@ -73,9 +73,9 @@ UNTIRING = (
     *QUICK,
     *("--pace.least-pairs", "1", "--pace.most-pairs", "1", "--pace.verify-windows", "1", "--pace.ask-every-s", "0"),
     *("--guard.cool-down-s", "0", "--guard.retry-after-s", "0", "--guard.breaker-roll-backs", "99"),
-    *("--guard.tries-per-hour", "99"),
+    *("--guard.trials-per-hour", "99"),
 )
-"""Chance calls one try in twenty worse; here the next one follows at once."""
+"""Chance calls one trial in twenty worse; here the next one follows at once."""
 
 
 def test_step_is_verified_and_stays(stage: Stage) -> None:
@@ -134,7 +134,7 @@ def test_tuple_whose_try_has_ended_the_tuner_is_not_tried_again_at_once(stage: S
         process.send_signal(signal.SIGKILL)
         process.wait()
     with stage.applying(*QUICK) as process:
-        said_until(process, f"{STEP}, the step towards {STEP}, was taken back not long ago")
+        said_until(process, f"{STEP}, the step towards {STEP}, was rolled back not long ago")
         ended(process)
     assert stage.in_force() == FIRST
 
@@ -233,7 +233,7 @@ def test_ended_tuner_brings_back_what_was_verified(stage: Stage, number: signal.
 
 
 def test_what_was_found_comes_back_where_that_is_asked_for(stage: Stage) -> None:
-    with stage.applying("--at-end", "first", *UNTIRING) as process:
+    with stage.applying("--at-end", "initial", *UNTIRING) as process:
         said_until(process, f"{STEP} is verified")
         assert f"In force now: {FIRST}." in ended(process)
     assert stage.in_force() == FIRST
@@ -241,7 +241,7 @@ def test_what_was_found_comes_back_where_that_is_asked_for(stage: Stage) -> None
 
 
 def test_what_was_found_comes_back_from_the_middle_of_a_try_too(stage: Stage) -> None:
-    with stage.applying("--at-end", "first", *ENDLESS) as process:
+    with stage.applying("--at-end", "initial", *ENDLESS) as process:
         stage.until(STEP, process)
         assert f"In force now: {FIRST}." in ended(process)
     assert stage.in_force() == FIRST
@@ -249,7 +249,7 @@ def test_what_was_found_comes_back_from_the_middle_of_a_try_too(stage: Stage) ->
 
 def test_what_a_person_has_set_stays_whatever_is_to_come_back(stage: Stage) -> None:
     theirs = FIRST.with_core((13, 4, 400))
-    with stage.applying("--at-end", "first", *ENDLESS) as process:
+    with stage.applying("--at-end", "initial", *ENDLESS) as process:
         stage.until(STEP, process)
         with Session(stage.lab.root) as session:
             session.execute("SET GLOBAL thread_pool_size = 13")

@@ -38,7 +38,7 @@ def shown(view: TunerView) -> str:
 def followed(drive: Drive, screen: TunerScreen, windows: int, **changes: object) -> None:
     for _ in range(windows):
         decision = drive.turn(**changes)
-        screen.add(drive.looks[-1], decision)
+        screen.add(drive.observations[-1], decision)
 
 
 @pytest.fixture(autouse=True)
@@ -62,14 +62,14 @@ def test_it_shows_state_configuration_throughput_and_decisions(tuner: Drive) -> 
     with view.shown():
         followed(tuner, view, 40)
         text = shown(view)
-    look, decision = tuner.looks[-1], tuner.decisions[-1]
-    assert look.reading is not None
+    observation, decision = tuner.observations[-1], tuner.decisions[-1]
+    assert observation.reading is not None
     assert f"{decision.state}" in text
-    assert f"{look.in_force}, verified {decision.verified}" in text
+    assert f"{observation.in_force}, incumbent {decision.incumbent}" in text
     bars = next(line for line in text.splitlines() if line.startswith("throughput"))
-    assert bars.rstrip().endswith(f" {look.reading.throughput_per_s:.0f}/s")
+    assert bars.rstrip().endswith(f" {observation.reading.throughput_per_s:.0f}/s")
     assert sum(bars.count(each) for each in "▁▂▃▄▅▆▇█") == 40
-    assert f"{view.entered[State.TRY]}, taken back {view.entered[State.ROLL_BACK]}; 40 windows" in text
+    assert f"{view.entered[State.TRIAL]}, rolled back {view.entered[State.ROLL_BACK]}; 40 windows" in text
 
 
 def test_it_keeps_no_more_than_the_screen_holds(tuner: Drive) -> None:
@@ -88,7 +88,7 @@ def test_small_screen_shows_the_newest_decisions(tuner: Drive, height: int) -> N
     with view.shown():
         followed(tuner, view, 60)
         lines = shown(view).splitlines()
-        view.add(tuner.looks[-1], tuner.decision.model_copy(update={"reason": "told last"}))
+        view.add(tuner.observations[-1], tuner.decision.model_copy(update={"reason": "told last"}))
         later = shown(view)
     told = [line for line in lines if line[2:3] == ":"]
     assert len(lines) <= height
@@ -98,19 +98,19 @@ def test_small_screen_shows_the_newest_decisions(tuner: Drive, height: int) -> N
 
 
 def test_connection_that_is_lost_in_mid_try_is_no_try_taken_back(tuner: Drive) -> None:
-    """Before, the way back was shown and counted as a try that was found worse."""
+    """Before, the way back was shown and counted as a trial that was found worse."""
     view = TunerView(console_of(terminal=True), "db1")
     with view.shown():
-        while not view.entered[State.TRY]:
+        while not view.entered[State.TRIAL]:
             followed(tuner, view, 1)
         followed(tuner, view, 1, in_force=None, reading=None)
         followed(tuner, view, 1)
         text = shown(view)
     assert tuner.decision.state is State.ROLL_BACK
-    assert "1, taken back 0" in text
+    assert "1, rolled back 0" in text
     assert re.search(r"^state +connection lost", text, re.MULTILINE)
     came_of_it = summary(tuner.in_force, tuner.memory, view)
-    assert (came_of_it["tries"], came_of_it["roll_backs"]) == (1, 0)
+    assert (came_of_it["trials"], came_of_it["roll_backs"]) == (1, 0)
 
 
 def test_what_goes_on_beside_the_pool_is_said_once(tuner: Drive) -> None:
@@ -137,7 +137,7 @@ def test_roll_backs_are_counted() -> None:
     with view.shown():
         followed(drive, view, 200)
     assert view.entered[State.ROLL_BACK] >= 1
-    assert f"taken back {view.entered[State.ROLL_BACK]}" in shown(view)
+    assert f"rolled back {view.entered[State.ROLL_BACK]}" in shown(view)
 
 
 def test_terminal_without_unicode_gets_bars_of_ascii(tuner: Drive) -> None:

@@ -61,19 +61,19 @@ def put_another(shelf: Path) -> None:
 def test_another_model_is_loaded_once(shelf: Path, renewed: Renewed, change: Changed) -> None:
     watch = ModelWatch(shelf / "current", 10.0)
     for _ in range(3):
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 0
     change(shelf)
     for _ in range(4):
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 1
 
 
 def test_what_changes_between_making_the_watch_and_the_first_look_is_loaded(shelf: Path, renewed: Renewed) -> None:
     watch = ModelWatch(shelf / "current", 10.0)
     point_to_second(shelf)
-    watch.look(renewed)
-    watch.look(renewed)
+    watch.check(renewed)
+    watch.check(renewed)
     assert renewed.times == 1
 
 
@@ -85,9 +85,9 @@ def test_model_that_is_being_copied_is_left_alone_until_it_is_whole(shelf: Path,
     for piece in range(4):
         with (shelf / "third" / "curves").open("a") as file:
             file.write(f"piece {piece}")
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 0
-    watch.look(renewed)
+    watch.check(renewed)
     assert renewed.times == 1
 
 
@@ -95,10 +95,10 @@ def test_link_that_leads_nowhere_is_no_model(shelf: Path, renewed: Renewed) -> N
     watch = ModelWatch(shelf / "current", 10.0)
     (shelf / "first").rename(shelf / "away")
     for _ in range(3):
-        watch.look(renewed)
+        watch.check(renewed)
     (shelf / "away").rename(shelf / "first")
     for _ in range(3):
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 0, "the same one is there again"
 
 
@@ -107,7 +107,7 @@ def test_links_in_a_circle_are_no_model_and_end_nothing(shelf: Path, renewed: Re
     (shelf / "current").unlink()
     (shelf / "current").symlink_to("current")
     for _ in range(3):
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 0
 
 
@@ -118,11 +118,11 @@ def test_one_that_cannot_be_loaded_is_tried_again_when_something_of_it_has_chang
     renewed.fails = True
     point_to_second(shelf)
     for _ in range(5):
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 1
     (shelf / "second" / "network" / "weights").write_text("mended at last")
     for _ in range(5):
-        watch.look(renewed)
+        watch.check(renewed)
     assert renewed.times == 2
 
 
@@ -143,6 +143,6 @@ def test_nothing_is_looked_at_where_nobody_asks_for_it(
     watch.begin(renewed)
     assert threading.active_count() == threads
     point_to_second(shelf)
-    watch.look(renewed)
-    watch.look(renewed)
+    watch.check(renewed)
+    watch.check(renewed)
     assert renewed.times == 0

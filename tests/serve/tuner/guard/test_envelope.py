@@ -18,24 +18,24 @@ IN_FORCE = st.builds(PoolTuple, st.integers(1, 128), st.integers(1, 64), st.inte
 
 @settings(max_examples=500, deadline=None)
 @given(
-    verified=IN_FORCE,
+    incumbent=IN_FORCE,
     wanted=ANY_TUPLE,
     factor=st.floats(1.01, 16.0),
     most_threads=st.none() | st.integers(1, 5000),
 )
 def test_no_step_leaves_the_envelope(
-    verified: PoolTuple, wanted: PoolTuple, factor: float, most_threads: int | None
+    incumbent: PoolTuple, wanted: PoolTuple, factor: float, most_threads: int | None
 ) -> None:
     guard = GuardSettings(factor=factor, most_threads=most_threads)
     envelope = Envelope.of(guard, KnobSpace.stock(4))
-    stepped = envelope.step(verified, wanted)
-    envelope.check(verified, stepped)
-    if stepped == verified:
+    stepped = envelope.step(incumbent, wanted)
+    envelope.check(incumbent, stepped)
+    if stepped == incumbent:
         return
     assert 1 <= stepped.pool_size <= 128
     assert 1 <= stepped.oversubscribe <= 64
     assert 10 <= stepped.timer_interval_ms <= 6000
-    for now, value in zip(verified.core, stepped.core, strict=True):
+    for now, value in zip(incumbent.core, stepped.core, strict=True):
         assert value in (now - 1, now + 1) or now / factor <= value <= now * factor
     assert most_threads is None or stepped.active_threads <= most_threads
 
@@ -71,8 +71,8 @@ def test_tuple_of_a_person_beyond_the_ranges_is_left_where_it_is() -> None:
     [((64, 3, 500), False), ((64, 3, 10), True), ((8, 3, 500), True), ((4, 3, 500), True), ((64, 9, 500), True)],
 )
 def test_who_proposes_is_told_what_no_step_leads_towards(wanted: tuple[int, int, int], leads: bool) -> None:
-    envelope, verified = Envelope.of(GuardSettings(most_size=8), KnobSpace.stock(2)), PoolTuple(8, 3, 500)
-    knobs = envelope.for_proposals(KnobSpace.stock(2), verified)
+    envelope, incumbent = Envelope.of(GuardSettings(most_size=8), KnobSpace.stock(2)), PoolTuple(8, 3, 500)
+    knobs = envelope.for_proposals(KnobSpace.stock(2), incumbent)
     assert knobs == KnobSpace.stock(2), "the ranges are those of the server: curves are placed by them"
     assert knobs.permits is not None
     assert knobs.permits(PoolTuple(*wanted)) is leads
@@ -97,13 +97,13 @@ WORKERS = KnobSpace.of(2, Knob("pool_size", 1, 32, 4, "workers"))
 @pytest.mark.parametrize("rest", [(3, 10), (3, 500)])
 def test_what_the_server_lacks_is_never_varied(rest: tuple[int, int]) -> None:
     envelope = Envelope.of(GuardSettings(least_stall_limit_ms=20), WORKERS)
-    verified = PoolTuple(4, *rest)
-    stepped = envelope.step(verified, PoolTuple(8, 1, 500))
+    incumbent = PoolTuple(4, *rest)
+    stepped = envelope.step(incumbent, PoolTuple(8, 1, 500))
     assert stepped == PoolTuple(8, *rest)
-    envelope.check(verified, stepped)
+    envelope.check(incumbent, stepped)
     with pytest.raises(SettingError, match="oversubscribe = 2 may not be tried"):
-        envelope.check(verified, PoolTuple(4, 2, rest[1]))
-    assert envelope.steps_between(verified, PoolTuple(16, 1, 6000)) == 2
+        envelope.check(incumbent, PoolTuple(4, 2, rest[1]))
+    assert envelope.steps_between(incumbent, PoolTuple(16, 1, 6000)) == 2
     assert hash(envelope) == hash(Envelope.of(GuardSettings(least_stall_limit_ms=20), WORKERS))
 
 

@@ -9,12 +9,12 @@ import pytest
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
-from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadLook
+from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadRatios
 
 
 @pytest.fixture
 def known() -> KnownWorkloads:
-    seen = WorkloadLook(pool_tuple=PoolTuple(2, 3, 500), ratios=(0.1, None, 3.0, 0.3333, 1.0))
+    seen = WorkloadRatios(pool_tuple=PoolTuple(2, 3, 500), ratios=(0.1, None, 3.0, 0.3333, 1.0))
     return KnownWorkloads().filed(None, [seen], PoolTuple(16, 3, 10), 0.0213, 17)[0]
 
 

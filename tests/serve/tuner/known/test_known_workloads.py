@@ -11,20 +11,20 @@ from poolpilot.serve.tuner.known.known_workloads import (
     MOST_SIGHTS,
     MOST_WORKLOADS,
     KnownWorkloads,
-    WorkloadLook,
+    WorkloadRatios,
     hour_of_week,
     ratio_distance,
     sight_of,
 )
 
-HOME, BEST = PoolTuple(2, 3, 500), PoolTuple(16, 3, 10)
+INITIAL, BEST = PoolTuple(2, 3, 500), PoolTuple(16, 3, 10)
 
 
-def sight(*ratios: float | None, pool_tuple: PoolTuple = HOME) -> WorkloadLook:
-    return WorkloadLook(pool_tuple=pool_tuple, ratios=ratios)
+def sight(*ratios: float | None, pool_tuple: PoolTuple = INITIAL) -> WorkloadRatios:
+    return WorkloadRatios(pool_tuple=pool_tuple, ratios=ratios)
 
 
-def known(*sights: WorkloadLook, hour: int = 0) -> KnownWorkloads:
+def known(*sights: WorkloadRatios, hour: int = 0) -> KnownWorkloads:
     found = KnownWorkloads()
     for each in sights:
         found, _ = found.filed(None, [each], BEST, 0.02, hour)
@@ -80,10 +80,10 @@ def test_number_of_workloads_and_of_sights_is_bounded() -> None:
 
 def test_later_sight_replaces_the_earlier_one_under_the_same_tuple() -> None:
     first, number = KnownWorkloads().filed(None, [sight(1.0, 1.0, 1.0, 1.0)], BEST, 0.02, 0)
-    second, again = first.filed(number, [sight(5.0, 5.0, 5.0, 5.0)], HOME, 0.02, 1)
+    second, again = first.filed(number, [sight(5.0, 5.0, 5.0, 5.0)], INITIAL, 0.02, 1)
     assert again == number
     assert second.entries[0].sights == (sight(5.0, 5.0, 5.0, 5.0),)
-    assert (second.entries[0].best, second.entries[0].hour) == (HOME, 1)
+    assert (second.entries[0].best, second.entries[0].hour) == (INITIAL, 1)
 
 
 def test_what_was_taken_back_again_and_again_is_forgotten() -> None:
@@ -97,15 +97,15 @@ def test_what_was_taken_back_again_and_again_is_forgotten() -> None:
 
 
 def test_sight_is_the_mean_of_windows() -> None:
-    assert sight_of(HOME, [(1.0, None, 2.0), (2.0, 4.0, 2.0)]).ratios == (1.5, 4.0, 2.0)
-    assert sight_of(HOME, []).ratios == ()
+    assert sight_of(INITIAL, [(1.0, None, 2.0), (2.0, 4.0, 2.0)]).ratios == (1.5, 4.0, 2.0)
+    assert sight_of(INITIAL, []).ratios == ()
 
 
 def test_noise_of_windows_is_no_other_workload_and_others_are_seldom_taken_for_it() -> None:
     """Ratios that scatter by 0.05, thrice what is usual, match; workloads drawn at random do not."""
     rng = np.random.default_rng(0)
-    looks = rng.uniform(0.0, 2.0, (200, 13))
-    seen = known(*(sight(*look) for look in looks[:30]))
-    again = [seen.match(sight(*(look + 0.05 * rng.standard_normal(13))), 0) for look in looks[:30]]
+    observations = rng.uniform(0.0, 2.0, (200, 13))
+    seen = known(*(sight(*observation) for observation in observations[:30]))
+    again = [seen.match(sight(*(observation + 0.05 * rng.standard_normal(13))), 0) for observation in observations[:30]]
     assert [each and each.number for each in again] == list(range(1, 31))
-    assert [seen.match(sight(*look), 0) for look in looks[30:]] == [None] * 170
+    assert [seen.match(sight(*observation), 0) for observation in observations[30:]] == [None] * 170

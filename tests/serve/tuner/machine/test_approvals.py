@@ -16,7 +16,7 @@ FAR = PoolTuple(16, 3, 500)
 def test_approval_may_be_written_as_people_do(drive: MakeDrive, approved: str) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(approval=True))
     tuner.run(30)
-    assert tuner.turn(approved=approved).state is State.TRY
+    assert tuner.turn(approved=approved).state is State.TRIAL
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_approval_that_cannot_be_read_is_told(drive: MakeDrive) -> None:
     decision = tuner.turn(unread_approval="Permission denied")
     assert decision.state is State.HOLD
     assert "waits for approval" in decision.reason
-    assert decision.reason.endswith("; the file that it would stand in cannot be read: Permission denied")
+    assert decision.reason.endswith("; the file that would hold it cannot be read: Permission denied")
 
 
 def test_what_a_try_may_ask_for_at_worst_is_stated_before(drive: MakeDrive) -> None:

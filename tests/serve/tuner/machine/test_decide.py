@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, falling, flat, rising, rules
 
 from poolpilot.env.mariadb.diagnosis.hindrances import Crowding, stuck
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -13,7 +13,7 @@ from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Proposal
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)
@@ -22,24 +22,24 @@ FAR = PoolTuple(16, 3, 500)
 def test_a_good_prediction_is_reached_step_by_step(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
     tuner.run(120)
-    assert tuner.memory.verified == FAR
+    assert tuner.memory.incumbent == FAR
     assert tuner.memory.state is State.HOLD
-    verified = list(dict.fromkeys(decision.verified.pool_size for decision in tuner.decisions))
-    assert verified == [2, 4, 8, 16]
+    incumbent = list(dict.fromkeys(decision.incumbent.pool_size for decision in tuner.decisions))
+    assert incumbent == [2, 4, 8, 16]
     assert State.ROLL_BACK not in tuner.states()
 
 
 def test_it_watches_before_it_asks_and_asks_before_it_tries(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     asked = [decision.ask for decision in tuner.decisions]
     assert asked.index(True) * 5.0 >= tuner.rules.pace.observe_for_s - 5.0
-    assert [decision.pool_tuple for decision in tuner.decisions[:-1]] == [HOME] * (len(tuner.decisions) - 1)
+    assert [decision.pool_tuple for decision in tuner.decisions[:-1]] == [INITIAL] * (len(tuner.decisions) - 1)
 
 
 def test_a_try_takes_turns_with_what_was_in_force(drive: MakeDrive) -> None:
     tuner = drive(flat, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.until(State.VERIFY)
     sizes = [in_force.pool_size for in_force, _ in tuner.seen]
     assert sizes[-6:] == [4, 2, 4, 2, 4, 2]
@@ -47,19 +47,19 @@ def test_a_try_takes_turns_with_what_was_in_force(drive: MakeDrive) -> None:
 
 def test_a_gain_that_is_plain_needs_one_window_and_then_must_stand(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.until(State.VERIFY)
     assert [in_force.pool_size for in_force, _ in tuner.seen][-3:] == [2, 4, 2]
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     assert [in_force.pool_size for in_force, _ in tuner.seen][-3:] == [4, 4, 4]
 
 
 def test_steps_that_are_shown_better_follow_at_once_and_are_not_counted(drive: MakeDrive) -> None:
-    tuner = drive(rising, wanted=FAR, rules=rules(tries_per_hour=1))
+    tuner = drive(rising, wanted=FAR, rules=rules(trials_per_hour=1))
     tuner.run(35)
-    assert tuner.memory.verified == FAR
+    assert tuner.memory.incumbent == FAR
     assert [decision.ask for decision in tuner.decisions].count(True) == 2
-    assert tuner.memory.tries_s == ()
+    assert tuner.memory.trials_s == ()
 
 
 def test_pause_after_a_try_that_ended_at_once_is_short(drive: MakeDrive) -> None:
@@ -74,28 +74,28 @@ def test_pause_after_a_try_that_ended_at_once_is_short(drive: MakeDrive) -> None
 def test_a_bad_prediction_is_taken_back_within_two_windows(drive: MakeDrive, noise: float) -> None:
     tuner = drive(falling, wanted=FAR, noise=noise)
     tuner.until(State.ROLL_BACK)
-    bad = [in_force for in_force, _ in tuner.seen if in_force != HOME]
+    bad = [in_force for in_force, _ in tuner.seen if in_force != INITIAL]
     assert 1 <= len(bad) <= 2
-    assert tuner.until(State.COOL_DOWN).pool_tuple == HOME
-    assert tuner.in_force == HOME
+    assert tuner.until(State.COOL_DOWN).pool_tuple == INITIAL
+    assert tuner.in_force == INITIAL
 
 
 def test_latency_that_rises_takes_a_try_back_though_throughput_rises_too(drive: MakeDrive) -> None:
-    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else 13.0)
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == INITIAL else 13.0)
     tuner.until(State.ROLL_BACK)
     assert "latency under (4, 3, 500) is 30 % above that under (2, 3, 500)" in tuner.decision.reason
-    assert sum(in_force != HOME for in_force, _ in tuner.seen) == 1
+    assert sum(in_force != INITIAL for in_force, _ in tuner.seen) == 1
 
 
 def test_latency_does_not_creep_up_step_by_step(drive: MakeDrive) -> None:
     """Each step raises it by 8 %, of which the second is too much to stay, and the third would be too much to try."""
     tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 1.08 ** float(np.log2(where.pool_size / 2)))
     tuner.run(300)
-    assert tuner.memory.verified == PoolTuple(4, 3, 250)
+    assert tuner.memory.incumbent == PoolTuple(4, 3, 250)
     assert any("17 % above that at first: too much to stay" in each.reason for each in tuner.decisions)
     falls = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 0.8 ** float(np.log2(where.pool_size / 2)))
     falls.run(120)
-    assert falls.memory.verified == FAR
+    assert falls.memory.incumbent == FAR
 
 
 def test_latency_far_above_the_first_ends_a_try_at_once(drive: MakeDrive) -> None:
@@ -103,12 +103,12 @@ def test_latency_far_above_the_first_ends_a_try_at_once(drive: MakeDrive) -> Non
     tuner = drive(rising, wanted=PoolTuple(8, 3, 500), latency=lambda where: steps[where.pool_size])
     tuner.until(State.ROLL_BACK)
     assert "would be 25 % above that at first, with the steps before" in tuner.decision.reason
-    assert tuner.memory.verified == PoolTuple(4, 3, 500)
+    assert tuner.memory.incumbent == PoolTuple(4, 3, 500)
 
 
 def test_try_that_does_not_stand_by_its_latency_is_taken_back_after_one_window(drive: MakeDrive) -> None:
     slow: list[float] = [10.0]
-    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else slow[-1])
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == INITIAL else slow[-1])
     tuner.until(State.VERIFY)
     slow.append(14.0)
     assert tuner.turn().state is State.ROLL_BACK
@@ -116,7 +116,7 @@ def test_try_that_does_not_stand_by_its_latency_is_taken_back_after_one_window(d
 
 
 def test_plain_gain_at_a_higher_latency_is_compared_for_longer_and_not_kept(drive: MakeDrive) -> None:
-    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else 11.5)
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == INITIAL else 11.5)
     tuner.until(State.ROLL_BACK)
     sizes = [in_force.pool_size for in_force, _ in tuner.seen]
     assert sizes[-6:] == [4, 2, 4, 2, 4, 2]
@@ -126,16 +126,16 @@ def test_plain_gain_at_a_higher_latency_is_compared_for_longer_and_not_kept(driv
 def test_what_was_taken_back_is_not_tried_again_within_the_hour(drive: MakeDrive) -> None:
     tuner = drive(falling, wanted=FAR)
     tuner.run(600)
-    tries = [decision for decision in tuner.decisions if decision.pool_tuple == PoolTuple(4, 3, 500)]
-    assert len(tries) == 1
-    assert any("taken back not long ago" in decision.reason for decision in tuner.decisions)
+    trials = [decision for decision in tuner.decisions if decision.pool_tuple == PoolTuple(4, 3, 500)]
+    assert len(trials) == 1
+    assert any("rolled back not long ago" in decision.reason for decision in tuner.decisions)
 
 
 def test_tries_within_an_hour_are_bounded(drive: MakeDrive) -> None:
-    settings = rules(retry_after_s=0.0, cool_down_s=0.0, ask_every_s=0.0, breaker_roll_backs=1000, tries_per_hour=3)
+    settings = rules(retry_after_s=0.0, cool_down_s=0.0, ask_every_s=0.0, breaker_roll_backs=1000, trials_per_hour=3)
     tuner = drive(falling, wanted=FAR, rules=settings)
     tuner.run(700)
-    begun = [one.at_s for one, what in zip(tuner.looks, tuner.decisions, strict=True) if what.most_lost > 0.0]
+    begun = [one.at_s for one, what in zip(tuner.observations, tuner.decisions, strict=True) if what.most_lost > 0.0]
     assert len(begun) >= 3
     assert all(later - earlier >= 3600.0 for earlier, later in zip(begun, begun[3:], strict=False))
     assert any("were tried within an hour" in decision.reason for decision in tuner.decisions)
@@ -147,7 +147,7 @@ def test_way_that_gains_nothing_is_gone_back(drive: MakeDrive) -> None:
         tuner.run(400)
         assert tuner.memory.state is State.HOLD
     # One comparison in twenty calls better what is not, and there are several on the way.
-    assert sum(tuner.memory.verified == HOME for tuner in tuners) >= 14
+    assert sum(tuner.memory.incumbent == INITIAL for tuner in tuners) >= 14
 
 
 def test_a_step_that_gains_nothing_may_lead_to_one_that_does(drive: MakeDrive) -> None:
@@ -156,19 +156,19 @@ def test_a_step_that_gains_nothing_may_lead_to_one_that_does(drive: MakeDrive) -
 
     tuner = drive(cliff, wanted=FAR, noise=0.02)
     tuner.run(400)
-    assert tuner.memory.verified.pool_size >= 8
+    assert tuner.memory.incumbent.pool_size >= 8
 
 
 def test_a_person_who_sets_the_pool_is_left_alone(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     theirs = PoolTuple(7, 9, 123)
     decision = tuner.turn(in_force=theirs, reading=None)
     assert decision.state is State.STAND_DOWN
-    assert (decision.pool_tuple, decision.verified) == (theirs, theirs)
+    assert (decision.pool_tuple, decision.incumbent) == (theirs, theirs)
     assert {each.pool_tuple for each in tuner.run(100)} == {theirs}
     tuner.turn(in_force=PoolTuple(9, 9, 123), reading=None)
-    assert tuner.memory.verified == PoolTuple(9, 9, 123)
+    assert tuner.memory.incumbent == PoolTuple(9, 9, 123)
 
 
 def test_stand_down_may_be_for_a_while(drive: MakeDrive) -> None:
@@ -176,12 +176,12 @@ def test_stand_down_may_be_for_a_while(drive: MakeDrive) -> None:
     tuner.run(3)
     tuner.turn(in_force=PoolTuple(4, 3, 500), reading=None)
     stood_down_s = tuner.at_s
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     assert tuner.at_s - stood_down_s >= 100.0
-    assert tuner.memory.home == PoolTuple(4, 3, 500)
+    assert tuner.memory.initial == PoolTuple(4, 3, 500)
 
 
-@pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
+@pytest.mark.parametrize("state", [State.TRIAL, State.VERIFY])
 @pytest.mark.parametrize(
     "disturbed",
     [{"hindrances": (Hindrance("ALTER TABLE runs"),)}, {"kill": True}, {"reading": None}, {"refused": "no"}],
@@ -190,35 +190,35 @@ def test_whatever_disturbs_a_try_ends_it(drive: MakeDrive, state: State, disturb
     tuner = drive(rising, wanted=PoolTuple(4, 3, 500))
     tuner.until(state)
     decision = tuner.turn(**disturbed)
-    assert decision.pool_tuple == decision.verified == HOME
-    assert tuner.turn(**disturbed).pool_tuple == HOME
-    assert tuner.in_force == HOME
+    assert decision.pool_tuple == decision.incumbent == INITIAL
+    assert tuner.turn(**disturbed).pool_tuple == INITIAL
+    assert tuner.in_force == INITIAL
 
 
 def test_server_that_is_gone_is_left_alone_and_then_brought_back(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
-    tuner.look()  # the candidate is in force
+    tuner.until(State.TRIAL)
+    tuner.observation()  # the candidate is in force
     assert tuner.turn(in_force=None, reading=None).pool_tuple is None
     candidate = tuner.in_force
-    assert candidate != HOME
+    assert candidate != INITIAL
     decision = tuner.turn(in_force=candidate, reading=None)
-    assert decision.pool_tuple == HOME
+    assert decision.pool_tuple == INITIAL
     assert decision.state is State.ROLL_BACK
 
 
 def test_change_that_broke_off_half_way_is_the_tuners_own(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=PoolTuple(4, 6, 250))
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.turn(in_force=None, reading=None)
-    assert tuner.turn(in_force=PoolTuple(4, 3, 250), reading=None).pool_tuple == HOME
+    assert tuner.turn(in_force=PoolTuple(4, 3, 250), reading=None).pool_tuple == INITIAL
 
 
 def test_restarted_server_begins_anew_with_what_its_file_says(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     decision = tuner.turn(in_force=PoolTuple(3, 3, 500), reading=None, restarted=True)
-    assert decision.verified == PoolTuple(3, 3, 500)
+    assert decision.incumbent == PoolTuple(3, 3, 500)
     assert tuner.memory.state is State.WATCH
 
 
@@ -226,7 +226,7 @@ def test_kill_switch_holds_for_as_long_as_it_is_thrown(drive: MakeDrive) -> None
     tuner = drive(rising, wanted=FAR)
     for _ in range(50):
         assert tuner.turn(kill=True).state is State.STAND_DOWN
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
 
 
 def test_kill_switch_does_not_shorten_an_open_circuit(drive: MakeDrive) -> None:
@@ -245,7 +245,7 @@ def test_kill_switch_lets_a_roll_back_come_to_its_end_with_its_pause(drive: Make
     tuner.until(State.ROLL_BACK)
     back_s = tuner.at_s
     decision = tuner.turn(kill=True, in_force=PoolTuple(4, 3, 500), reading=None, refused="no")
-    assert (decision.state, decision.pool_tuple) == (State.ROLL_BACK, HOME)
+    assert (decision.state, decision.pool_tuple) == (State.ROLL_BACK, INITIAL)
     assert tuner.turn(kill=True).state is State.STAND_DOWN
     tuner.until(State.WATCH, most=1000)
     assert tuner.at_s - back_s >= 1000.0
@@ -253,9 +253,9 @@ def test_kill_switch_lets_a_roll_back_come_to_its_end_with_its_pause(drive: Make
 
 def test_kill_switch_says_whether_what_is_verified_is_in_force(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
-    assert tuner.turn(kill=True).reason.endswith(f"{HOME} comes back")
-    assert tuner.turn(kill=True).reason.endswith(f"{HOME} stays in force")
+    tuner.until(State.TRIAL)
+    assert tuner.turn(kill=True).reason.endswith(f"{INITIAL} comes back")
+    assert tuner.turn(kill=True).reason.endswith(f"{INITIAL} stays in force")
 
 
 def test_kill_switch_does_not_end_a_stand_down(drive: MakeDrive) -> None:
@@ -269,7 +269,7 @@ def test_kill_switch_does_not_end_a_stand_down(drive: MakeDrive) -> None:
 def test_nothing_is_set_unless_the_mode_is_apply(drive: MakeDrive, mode: Mode) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(mode))
     tuner.run(100)
-    assert {decision.pool_tuple for decision in tuner.decisions} == {HOME}
+    assert {decision.pool_tuple for decision in tuner.decisions} == {INITIAL}
     assert any(decision.ask for decision in tuner.decisions) == (mode is Mode.ADVISE)
     would = {decision.would for decision in tuner.decisions}
     assert would == ({None, PoolTuple(4, 3, 500)} if mode is Mode.ADVISE else {None})
@@ -288,14 +288,14 @@ def test_approval_lets_a_waiting_step_begin_without_a_new_look(drive: MakeDrive)
     assert waiting.would == PoolTuple(4, 3, 500)
     assert "waits for approval" in waiting.reason
     assert tuner.turn(approved="(8, 3, 500)").state is State.HOLD
-    assert tuner.turn(approved="(4, 3, 500)").state is State.TRY
+    assert tuner.turn(approved="(4, 3, 500)").state is State.TRIAL
 
 
 def test_small_promise_is_not_worth_a_try(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR, gain=0.01)
     tuner.run(50)
-    assert State.TRY not in tuner.states()
-    assert any("less than the 5 % that a try must" in decision.reason for decision in tuner.decisions)
+    assert State.TRIAL not in tuner.states()
+    assert any("less than the 5 % that a trial must" in decision.reason for decision in tuner.decisions)
 
 
 def test_no_advice_changes_nothing(drive: MakeDrive) -> None:
@@ -303,7 +303,7 @@ def test_no_advice_changes_nothing(drive: MakeDrive) -> None:
     silent = Proposal(pool_tuple=FAR, abstained=True, reason="unfamiliar")
     for _ in range(30):
         tuner.turn(proposal=silent if tuner.decision.ask else None)
-    assert tuner.in_force == HOME
+    assert tuner.in_force == INITIAL
     assert any(decision.reason == "no advice: unfamiliar" for decision in tuner.decisions)
 
 
@@ -313,20 +313,20 @@ def test_another_workload_is_watched_anew_and_what_was_found_first_gets_its_chan
 
     tuner = drive(turned, wanted=PoolTuple(16, 3, 500))
     tuner.run(300)
-    assert tuner.memory.verified == PoolTuple(16, 3, 500)
-    tuner.wanted = HOME
+    assert tuner.memory.incumbent == PoolTuple(16, 3, 500)
+    tuner.wanted = INITIAL
     tuner.run(200)
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL
     assert tuner.memory.workload > 0
 
 
 def test_a_fall_soon_after_a_change_takes_it_back(drive: MakeDrive) -> None:
     def fell(pool_tuple: PoolTuple, at_s: float) -> float:
-        return 1500.0 if pool_tuple != HOME and at_s < 200.0 else 500.0 if pool_tuple != HOME else 1000.0
+        return 1500.0 if pool_tuple != INITIAL and at_s < 200.0 else 500.0 if pool_tuple != INITIAL else 1000.0
 
     tuner = drive(fell, wanted=PoolTuple(4, 3, 500))
     tuner.run(45)
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL
     assert any("soon after" in decision.reason for decision in tuner.decisions)
 
 
@@ -346,20 +346,20 @@ def test_same_looks_make_the_same_decisions(drive: MakeDrive) -> None:
 
 
 def test_pool_that_is_poorer_once_it_is_back_stays_where_it_does_as_well(drive: MakeDrive) -> None:
-    """What a try leaves behind: threads that stay at work under the tuple of before, and are quick at little."""
+    """What a trial leaves behind: threads that stay at work under the tuple of before, and are quick at little."""
     visited: set[int] = set()
 
     def remembers(pool_tuple: PoolTuple, _at_s: float) -> float:
         visited.add(pool_tuple.pool_size)
-        return 900.0 if pool_tuple == HOME and len(visited) > 1 else 1000.0
+        return 900.0 if pool_tuple == INITIAL and len(visited) > 1 else 1000.0
 
     def latency(pool_tuple: PoolTuple) -> float:
-        return 8.0 if pool_tuple == HOME and len(visited) > 1 else 10.0
+        return 8.0 if pool_tuple == INITIAL and len(visited) > 1 else 10.0
 
     tuner = drive(remembers, latency=latency, wanted=PoolTuple(4, 3, 500), noise=0.005)
     tuner.run(60)
-    assert tuner.memory.verified == PoolTuple(4, 3, 500)
-    assert any("before the try, which has become poorer" in each.reason for each in tuner.decisions)
+    assert tuner.memory.incumbent == PoolTuple(4, 3, 500)
+    assert any("before the trial, which has become poorer" in each.reason for each in tuner.decisions)
 
 
 @pytest.mark.parametrize(("flat_to", "asked"), [(2, 1), (4, 1), (8, 2)])
@@ -376,22 +376,22 @@ def test_direction_is_kept_over_one_flat_step(drive: MakeDrive, flat_to: int, as
     assert [decision.ask for decision in tuner.decisions].count(True) == asked
 
 
-def stopped(tuner: Drive) -> Look:
+def stopped(tuner: Drive) -> Observation:
     """A look at which nothing is completed under anything but what was found."""
-    look = tuner.look()
-    if look.in_force == HOME or look.reading is None:
-        return look
-    nothing = look.reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
-    return look.model_copy(update={"reading": nothing, "proposal": None})
+    observation = tuner.observation()
+    if observation.in_force == INITIAL or observation.reading is None:
+        return observation
+    nothing = observation.reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
+    return observation.model_copy(update={"reading": nothing, "proposal": None})
 
 
 def test_a_candidate_under_which_nothing_is_completed_is_worse_than_any_other(drive: MakeDrive) -> None:
     settings = rules(ask_every_s=0.0, breaker_roll_backs=2, retry_after_s=600.0)
     tuner = drive(rising, wanted=FAR, rules=settings)
     for _ in range(400):
-        look = stopped(tuner)
-        tuner.looks.append(look)
-        tuner.memory, tuner.decision = decide(tuner.memory, look, tuner.rules)
+        observation = stopped(tuner)
+        tuner.observations.append(observation)
+        tuner.memory, tuner.decision = decide(tuner.memory, observation, tuner.rules)
         tuner.decisions.append(tuner.decision)
     tried = [decision for decision in tuner.decisions if decision.most_lost > 0.0]
     assert any("nothing was completed under (4, 3, 500)" in each.reason for each in tuner.decisions)
@@ -403,9 +403,9 @@ def test_a_candidate_under_which_nothing_is_completed_is_worse_than_any_other(dr
 STUCK_POOL = tuple(stuck(Crowding(4, 4, 9, 2)))
 
 
-def stuck_in_a_try(tuner: Drive, share: float) -> Decision:
+def stuck_in_a_trial(tuner: Drive, share: float) -> Decision:
     """A window of the candidate at whose end the pool is stuck, with a share of what was completed before."""
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     assert tuner.memory.trial is not None
     before = tuner.memory.trial.befores[-1]
     rate = share * before.throughput_per_s
@@ -416,7 +416,7 @@ def stuck_in_a_try(tuner: Drive, share: float) -> Decision:
 def test_stuck_pool_is_blamed_on_the_candidate_though_something_is_completed(drive: MakeDrive) -> None:
     """Statements over the extra port, a keeper's among them, do not need the pool."""
     tuner = drive(rising, wanted=FAR)
-    decision = stuck_in_a_try(tuner, 0.1)
+    decision = stuck_in_a_trial(tuner, 0.1)
     assert decision.state is State.ROLL_BACK
     assert decision.reason.startswith("under (4, 3, 500) the pool is stuck")
     assert tuner.memory.refuses(PoolTuple(4, 3, 500))
@@ -426,7 +426,7 @@ def test_stuck_pool_is_blamed_on_the_candidate_though_something_is_completed(dri
 
 def test_pool_that_is_stuck_under_what_is_verified_too_opens_no_circuit(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    stuck_in_a_try(tuner, 0.1)
+    stuck_in_a_trial(tuner, 0.1)
     tuner.turn(hindrances=STUCK_POOL)
     assert tuner.memory.refuses(PoolTuple(4, 3, 500))
     assert tuner.memory.roll_backs_s == ()
@@ -434,7 +434,7 @@ def test_pool_that_is_stuck_under_what_is_verified_too_opens_no_circuit(drive: M
 
 def test_pool_that_stands_for_a_moment_is_no_blame_where_more_is_completed(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    assert stuck_in_a_try(tuner, 1.3).state is State.WATCH
+    assert stuck_in_a_trial(tuner, 1.3).state is State.WATCH
     assert not tuner.memory.refuses(PoolTuple(4, 3, 500))
 
 
@@ -452,8 +452,8 @@ def test_what_stops_everything_is_blamed_on_the_candidate_unless_something_else_
     drive: MakeDrive, hindrances: tuple[Hindrance, ...], state: State
 ) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
-    reading = tuner.look().reading
+    tuner.until(State.TRIAL)
+    reading = tuner.observation().reading
     assert reading is not None
     nothing = reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
     assert tuner.turn(reading=nothing, hindrances=hindrances).state is state
@@ -468,10 +468,10 @@ def test_what_stops_everything_is_blamed_on_the_candidate_unless_something_else_
 
 def test_what_stops_everything_later_in_a_try_is_blamed_too(drive: MakeDrive) -> None:
     tuner = drive(flat, wanted=FAR, noise=0.02)
-    tuner.until(State.TRY)
-    while tuner.memory.trial is None or not tuner.memory.trial.candidates or tuner.memory.expected == HOME:
+    tuner.until(State.TRIAL)
+    while tuner.memory.trial is None or not tuner.memory.trial.candidates or tuner.memory.expected == INITIAL:
         tuner.turn()
-    reading = tuner.look().reading
+    reading = tuner.observation().reading
     assert reading is not None
     nothing = reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
     assert tuner.turn(reading=nothing).state is State.ROLL_BACK
@@ -481,7 +481,7 @@ def test_what_stops_everything_later_in_a_try_is_blamed_too(drive: MakeDrive) ->
 
 def test_a_candidate_under_which_the_server_is_lost_is_not_tried_again_for_a_while(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(ask_every_s=0.0))
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.turn(in_force=None, reading=None, proposal=None)
     assert tuner.memory.refuses(PoolTuple(4, 3, 500))
     tuner.run(100)
@@ -490,13 +490,13 @@ def test_a_candidate_under_which_the_server_is_lost_is_not_tried_again_for_a_whi
 
 def test_a_server_that_a_candidate_has_ended_is_not_ended_by_it_again(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(ask_every_s=0.0))
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.turn(in_force=None, reading=None, proposal=None)
-    tuner.in_force = HOME
+    tuner.in_force = INITIAL
     tuner.decision = tuner.decision.model_copy(update={"pool_tuple": None})
-    tuner.turn(in_force=HOME, reading=None, proposal=None, restarted=True)
+    tuner.turn(in_force=INITIAL, reading=None, proposal=None, restarted=True)
     assert tuner.memory.refuses(PoolTuple(4, 3, 500))
-    assert len(tuner.memory.tries_s) == 1
+    assert len(tuner.memory.trials_s) == 1
     tuner.run(100)
     assert sum(decision.most_lost > 0.0 for decision in tuner.decisions) == 1
 
@@ -513,11 +513,11 @@ def test_roll_backs_and_openings_outlive_a_restart(drive: MakeDrive) -> None:
 
 def test_a_roll_back_that_the_server_refuses_says_why_and_forgets_the_try(drive: MakeDrive) -> None:
     tuner = drive(falling, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     candidate = tuner.memory.expected
     tuner.until(State.ROLL_BACK)
     tuner.turn(in_force=candidate, refused="no threads")
-    assert tuner.decision.reason == f"{HOME} is not back in force yet: no threads"
+    assert tuner.decision.reason == f"{INITIAL} is not back in force yet: no threads"
     assert (tuner.memory.state, tuner.memory.trial) == (State.ROLL_BACK, None)
 
 
@@ -525,13 +525,13 @@ def test_what_fell_on_probation_is_still_the_tuners_own_where_going_back_fails_a
     shifted: list[float] = [1.0]
     tuner = drive(lambda where, at_s: rising(where, at_s) * shifted[-1], wanted=PoolTuple(4, 3, 500))
     tuner.until(State.HOLD)
-    bad = tuner.memory.verified
+    bad = tuner.memory.incumbent
     assert bad == PoolTuple(4, 3, 500)
     shifted.append(0.3)
     tuner.until(State.ROLL_BACK)
     tuner.turn(in_force=None, reading=None, proposal=None)
     assert tuner.turn(in_force=bad, reading=None, proposal=None).state is State.ROLL_BACK
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL
 
 
 @pytest.mark.parametrize(
@@ -539,7 +539,7 @@ def test_what_fell_on_probation_is_still_the_tuners_own_where_going_back_fails_a
     [
         ({"approval": True}, "which waits for approval"),
         ({"hours": (Hours.parse("sat 00:00-00:01"),)}, "but not before the hours"),
-        ({"tries_per_hour": 1}, "were tried within an hour"),
+        ({"trials_per_hour": 1}, "were tried within an hour"),
     ],
 )
 def test_what_was_found_at_first_waits_for_leave_as_every_other(
@@ -549,18 +549,18 @@ def test_what_was_found_at_first_waits_for_leave_as_every_other(
     tuner = drive(lambda where, at_s: rising(where, at_s) * shifted[-1], wanted=PoolTuple(4, 3, 500))
     tuner.until(State.HOLD)
     tuner.run(400)  # no longer on probation
-    tuner.memory = tuner.memory.but(tries_s=(tuner.at_s,))
+    tuner.memory = tuner.memory.but(trials_s=(tuner.at_s,))
     tuner.rules = rules(**rule)
     shifted.append(0.3)
     before = len(tuner.decisions)
     tuner.run(40)
     waiting = tuner.decisions[before:]
     assert {each.pool_tuple for each in waiting} == {PoolTuple(4, 3, 500)}
-    assert any(f"would try {HOME}" in each.reason and says in each.reason for each in waiting)
-    assert waiting[-1].would == HOME
+    assert any(f"would try {INITIAL}" in each.reason and says in each.reason for each in waiting)
+    assert waiting[-1].would == INITIAL
     tuner.rules = rules()
-    tuner.until(State.TRY, most=3)
-    assert (tuner.decision.pool_tuple, tuner.memory.homeward) == (HOME, True)
+    tuner.until(State.TRIAL, most=3)
+    assert (tuner.decision.pool_tuple, tuner.memory.backward) == (INITIAL, True)
 
 
 def test_what_was_found_at_first_has_its_chance_also_where_goodput_rose(drive: MakeDrive) -> None:
@@ -573,10 +573,10 @@ def test_what_was_found_at_first_has_its_chance_also_where_goodput_rose(drive: M
     tuner.until(State.HOLD)
     tuner.run(400)  # no longer on probation
     others.append(True)
-    tuner.wanted = tuner.memory.verified
+    tuner.wanted = tuner.memory.incumbent
     tuner.run(40)
-    assert tuner.memory.verified == HOME
-    assert any(f"would {HOME}, which was in force at first" in each.reason for each in tuner.decisions)
+    assert tuner.memory.incumbent == INITIAL
+    assert any(f"would {INITIAL}, which was in force at first" in each.reason for each in tuner.decisions)
 
 
 def test_what_was_found_at_first_costs_one_window_where_it_is_poor(drive: MakeDrive) -> None:
@@ -586,5 +586,5 @@ def test_what_was_found_at_first_costs_one_window_where_it_is_poor(drive: MakeDr
     shifted.append(3.0)
     before = len(tuner.seen)
     tuner.run(60)
-    assert [where for where, _ in tuner.seen[before:] if where != FAR] == [HOME]
-    assert tuner.memory.verified == FAR
+    assert [where for where, _ in tuner.seen[before:] if where != FAR] == [INITIAL]
+    assert tuner.memory.incumbent == FAR

@@ -1,9 +1,9 @@
-"""Every window of a tuple that was tried counts for what tries have cost, whatever ends them."""
+"""Every window of a tuple that was tried counts for what trials have cost, whatever ends them."""
 
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, falling, flat, rising
+from tests.serve.tuner.conftest import INITIAL, WINDOW_S, Drive, falling, flat, rising
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance
@@ -19,8 +19,8 @@ WINDOW = 1000.0 * WINDOW_S
 
 def reported(tuner: Drive) -> float:
     """What `poolpilot why --report` adds up."""
-    pairs = zip(tuner.looks, tuner.decisions, strict=True)
-    return TuningAccount.of(LoggedDecision(look, decision) for look, decision in pairs).lost.requests
+    pairs = zip(tuner.observations, tuner.decisions, strict=True)
+    return TuningAccount.of(LoggedDecision(observation, decision) for observation, decision in pairs).lost.requests
 
 
 def nothing_under(*sizes: int, since_s: float = 0.0) -> Callable[[PoolTuple, float], float]:
@@ -46,9 +46,9 @@ def test_windows_that_a_try_has_stood_count(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=PoolTuple(4, 3, 500))
     tuner.until(State.VERIFY)
     tuner.until(State.WATCH)
-    tried = [rate for in_force, rate in tuner.seen if in_force != HOME]
+    tried = [rate for in_force, rate in tuner.seen if in_force != INITIAL]
     assert len(tried) == 1 + tuner.rules.pace.verify_windows
-    gained = sum(rate - rising(HOME, 0.0) for rate in tried) * WINDOW_S
+    gained = sum(rate - rising(INITIAL, 0.0) for rate in tried) * WINDOW_S
     assert tuner.memory.lost_requests == pytest.approx(-gained) == pytest.approx(reported(tuner))
 
 
@@ -57,15 +57,15 @@ def test_windows_that_a_try_has_stood_count(drive: MakeDrive) -> None:
     [
         {"hindrances": (Hindrance("a backup runs"),)},
         {"kill": True},
-        {"in_force": HOME.with_core((5, 3, 500)), "reading": None},
-        {"in_force": HOME, "restarted": True, "reading": None},
+        {"in_force": INITIAL.with_core((5, 3, 500)), "reading": None},
+        {"in_force": INITIAL, "restarted": True, "reading": None},
         {"in_force": None, "reading": None},
     ],
     ids=["hindered", "killed", "person", "restarted", "lost"],
 )
 def test_windows_of_a_try_that_is_broken_off_count(drive: MakeDrive, ends: dict[str, object]) -> None:
     tuner = drive(lambda tried, _at_s: 980.0 if tried.pool_size == 4 else 1000.0, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.run(2)
     assert tuner.memory.lost_requests == 0.0
     tuner.turn(**ends)
@@ -76,7 +76,7 @@ def test_windows_of_a_try_that_is_broken_off_count(drive: MakeDrive, ends: dict[
 
 def test_try_whose_tuple_before_does_not_come_back_counts(drive: MakeDrive) -> None:
     tuner = drive(lambda tried, _at_s: 980.0 if tried.pool_size == 4 else 1000.0, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.turn()
     tuner.turn(in_force=tuner.in_force.with_core((4, 3, 500)), reading=None, refused="no")
     assert tuner.memory.state is State.ROLL_BACK

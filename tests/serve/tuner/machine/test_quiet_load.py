@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, flat, rules
+from tests.serve.tuner.conftest import INITIAL, WINDOW_S, Drive, flat, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.another_workload import shift_of
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)
@@ -33,16 +33,16 @@ def test_once_requests_wait_it_is_tried(drive: MakeDrive) -> None:
     for _ in range(20):
         tuner.turn()
     tuner.most_gain = 0.5
-    assert tuner.until(State.TRY).pool_tuple != HOME
+    assert tuner.until(State.TRIAL).pool_tuple != INITIAL
 
 
-@pytest.mark.parametrize(("per_s", "tries"), [(30.0, False), (50.0, True)])
-def test_too_few_requests_tell_nothing(drive: MakeDrive, per_s: float, tries: bool) -> None:
+@pytest.mark.parametrize(("per_s", "trials"), [(30.0, False), (50.0, True)])
+def test_too_few_requests_tell_nothing(drive: MakeDrive, per_s: float, trials: bool) -> None:
     tuner = drive(lambda _tuple, _at_s: per_s, wanted=FAR, rules=rules(least_requests=int(40 * WINDOW_S)))
     for _ in range(60):
         tuner.turn()
-    assert any(each.state is State.TRY for each in tuner.decisions) is tries
-    assert any("too little load to tell" in each.reason for each in tuner.decisions) is not tries
+    assert any(each.state is State.TRIAL for each in tuner.decisions) is trials
+    assert any("too little load to tell" in each.reason for each in tuner.decisions) is not trials
 
 
 def reading(rate: float, seconds: float = 5.0) -> Reading:
@@ -54,7 +54,7 @@ def test_what_scatters_too_much_to_tell_is_not_kept(noise: float, verdict: str) 
     """A gain of 3.7 % with a standard error of 37 % is neither a gain nor no loss."""
     pace = PaceSettings()
     windows = [reading(1000.0 * math.exp(noise * way)) for way in (0.0, 1.0, -1.0, 0.5, -0.5, 0.0, 0.0)]
-    trial = PairedTrial(before=HOME, candidate=FAR, noise=noise, befores=(windows[0],))
+    trial = PairedTrial(before=INITIAL, candidate=FAR, noise=noise, befores=(windows[0],))
     for place in range(pace.most_pairs):
         trial = trial.with_reading(windows[place + 1]).with_reading(windows[-place - 1])
     assert trial.verdict(GuardSettings(), pace) == verdict

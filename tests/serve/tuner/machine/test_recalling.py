@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
@@ -29,7 +29,7 @@ def turns(pool_tuple: PoolTuple, at_s: float) -> float:
     return float(300.0 * 0.75 ** np.log2(pool_tuple.pool_size))
 
 
-def looks(pool_tuple: PoolTuple, at_s: float) -> Sequence[float]:
+def observations(pool_tuple: PoolTuple, at_s: float) -> Sequence[float]:
     size = float(np.log(pool_tuple.pool_size))
     return (3.0, 1.0, size, 0.5, size) if by_day(at_s) else (5.0, 2.0, 0.3 * size, 0.1, size)
 
@@ -49,7 +49,7 @@ def windows_from(tuner: Drive, began_s: float, wanted: PoolTuple) -> int:
 
 @pytest.fixture
 def tuner(drive: MakeDrive) -> Drive:
-    return drive(turns, ratios=looks, noise=0.02, ratio_noise=0.02)
+    return drive(turns, ratios=observations, noise=0.02, ratio_noise=0.02)
 
 
 def test_it_comes_back_one_window_after_the_shift_is_seen(tuner: Drive) -> None:
@@ -58,7 +58,11 @@ def test_it_comes_back_one_window_after_the_shift_is_seen(tuner: Drive) -> None:
     assert {each.best for each in tuner.memory.known.entries} == {DAY, NIGHT}
     learnt = windows_from(tuner, 0.0, DAY)
     assert windows_from(tuner, 3 * HALF_S, NIGHT) == windows_from(tuner, 4 * HALF_S, DAY) == 2 < learnt
-    late = [each for look, each in zip(tuner.looks, tuner.decisions, strict=True) if look.at_s > 3 * HALF_S]
+    late = [
+        each
+        for observation, each in zip(tuner.observations, tuner.decisions, strict=True)
+        if observation.at_s > 3 * HALF_S
+    ]
     assert sum(each.reason.startswith("this workload was here before") for each in late) == 2
     assert State.ROLL_BACK not in {each.state for each in late}
 
@@ -70,33 +74,35 @@ def test_same_looks_make_the_same_decisions_from_what_is_remembered(tuner: Drive
     alternate(tuner, 4)
     assert any("was here before" in decision.reason for decision in tuner.decisions[place:])
     again = []
-    for look in tuner.looks[place:]:
-        memory, decision = decide(memory, type(look).model_validate_json(look.model_dump_json()), tuner.rules)
+    for observation in tuner.observations[place:]:
+        memory, decision = decide(
+            memory, type(observation).model_validate_json(observation.model_dump_json()), tuner.rules
+        )
         again.append(decision)
     assert again == tuner.decisions[place:]
 
 
 def test_what_a_restarted_tuner_read_from_its_file_is_tried_in_one_move(tuner: Drive, drive: MakeDrive) -> None:
     alternate(tuner, 1)
-    later = drive(turns, ratios=looks, noise=0.02, ratio_noise=0.02, seed=1, known=tuner.memory.known)
+    later = drive(turns, ratios=observations, noise=0.02, ratio_noise=0.02, seed=1, known=tuner.memory.known)
     assert later.turn().pool_tuple == DAY
     later.run(10)
-    assert later.memory.verified == DAY
+    assert later.memory.incumbent == DAY
 
 
 def wrong(pool_tuple: PoolTuple, _at_s: float) -> float:
     """Looks like the day, but only the default is any good."""
-    return 1000.0 if pool_tuple == HOME else 300.0
+    return 1000.0 if pool_tuple == INITIAL else 300.0
 
 
 def test_a_false_match_costs_one_window_and_is_not_made_again(tuner: Drive, drive: MakeDrive) -> None:
     alternate(tuner, 1)
     known = tuner.memory.known
     for cost in (1, 0):
-        misled = drive(wrong, ratios=lambda where, _at_s: looks(where, 0.0), noise=0.02, known=known)
+        misled = drive(wrong, ratios=lambda where, _at_s: observations(where, 0.0), noise=0.02, known=known)
         misled.run(100)
-        assert misled.memory.verified == HOME
-        assert sum(in_force != HOME for in_force, _ in misled.seen) == cost
+        assert misled.memory.incumbent == INITIAL
+        assert sum(in_force != INITIAL for in_force, _ in misled.seen) == cost
         known = misled.memory.known
     assert [each.misses for each in known.entries if each.best == DAY] == [1]
 
@@ -106,14 +112,14 @@ def test_a_false_match_costs_one_window_and_is_not_made_again(tuner: Drive, driv
     [
         ({"most_size": 8}, None),
         ({"most_threads": 20}, None),
-        ({"tries_per_hour": 1, "retry_after_s": 0.0}, "this workload was here before"),
+        ({"trials_per_hour": 1, "retry_after_s": 0.0}, "this workload was here before"),
     ],
 )
 def test_ranges_of_today_hold_for_what_was_verified_yesterday(
     tuner: Drive, drive: MakeDrive, changes: dict[str, Any], said: str | None
 ) -> None:
     alternate(tuner, 1)
-    later = drive(turns, ratios=looks, rules=rules(**changes), known=tuner.memory.known)
+    later = drive(turns, ratios=observations, rules=rules(**changes), known=tuner.memory.known)
     later.run(20)
     found = [each.reason for each in later.decisions if each.reason.startswith("this workload was here before")]
     assert bool(found) is (said is not None)
@@ -126,9 +132,9 @@ def test_nothing_is_set_for_a_known_workload_unless_the_mode_is_apply(
     tuner: Drive, drive: MakeDrive, mode: Mode, would: PoolTuple | None
 ) -> None:
     alternate(tuner, 1)
-    later = drive(turns, ratios=looks, rules=rules(mode), known=tuner.memory.known)
+    later = drive(turns, ratios=observations, rules=rules(mode), known=tuner.memory.known)
     later.run(20)
-    assert {in_force for in_force, _ in later.seen} == {HOME}
+    assert {in_force for in_force, _ in later.seen} == {INITIAL}
     assert later.decisions[-1].would == would
 
 
@@ -141,7 +147,7 @@ def test_nothing_is_known_where_nothing_is_shown(drive: MakeDrive) -> None:
 def restarted(tuner: Drive, in_force: PoolTuple) -> int:
     """Restarts the server of a tuner that has come to rest; the number of windows seen so far."""
     tuner.run(120)
-    assert tuner.memory.verified == DAY
+    assert tuner.memory.incumbent == DAY
     tuner.turn(in_force=in_force, reading=None, restarted=True)
     return len(tuner.seen)
 
@@ -149,27 +155,27 @@ def restarted(tuner: Drive, in_force: PoolTuple) -> int:
 def test_after_a_restart_what_was_verified_is_tried_again_at_once(drive: MakeDrive) -> None:
     """Though the workload was not seen again under what the file says, or shows nothing that it could be told by."""
     tuner = drive(rising, wanted=DAY)
-    before = restarted(tuner, HOME)
-    assert tuner.memory.verified == HOME
+    before = restarted(tuner, INITIAL)
+    assert tuner.memory.incumbent == INITIAL
     tuner.run(3)
-    assert [in_force for in_force, _ in tuner.seen[before:]] == [HOME, DAY, HOME]
+    assert [in_force for in_force, _ in tuner.seen[before:]] == [INITIAL, DAY, INITIAL]
     assert tuner.decisions[-3].reason.startswith("the server was restarted: (16, 3, 500), verified then, is tried")
     tuner.run(6)
-    assert tuner.memory.verified == DAY
+    assert tuner.memory.incumbent == DAY
 
 
 def test_after_a_restart_under_another_file_its_tuple_is_a_persons_wish(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=DAY)
     before = restarted(tuner, PoolTuple(3, 3, 500))
     tuner.run(10)
-    assert tuner.memory.home == PoolTuple(3, 3, 500)
+    assert tuner.memory.initial == PoolTuple(3, 3, 500)
     assert max(in_force.pool_size for in_force, _ in tuner.seen[before:]) <= 6
 
 
 def test_what_does_no_longer_well_after_a_restart_is_taken_back_after_one_window(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=DAY)
-    before = restarted(tuner, HOME)
-    tuner.throughput, tuner.wanted = falling, HOME
+    before = restarted(tuner, INITIAL)
+    tuner.throughput, tuner.wanted = falling, INITIAL
     tuner.run(100)
     assert sum(in_force == DAY for in_force, _ in tuner.seen[before:]) == 1
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL

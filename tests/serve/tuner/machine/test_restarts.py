@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, falling, rising, rules
+from tests.serve.tuner.conftest import INITIAL, WINDOW_S, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Decision, State
@@ -22,17 +22,17 @@ def restart(tuner: Drive, in_force: PoolTuple) -> Decision:
 def test_a_restart_of_the_server_does_not_end_what_a_person_has_said(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
     tuner.turn(in_force=PoolTuple(7, 3, 500), reading=None)
-    decision = restart(tuner, HOME)
-    assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, HOME)
-    assert decision.reason == f"the server was restarted: {HOME} is in force; stand down goes on"
-    assert {(each.state, each.pool_tuple) for each in tuner.run(100)} == {(State.STAND_DOWN, HOME)}
+    decision = restart(tuner, INITIAL)
+    assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, INITIAL)
+    assert decision.reason == f"the server was restarted: {INITIAL} is in force; stand down goes on"
+    assert {(each.state, each.pool_tuple) for each in tuner.run(100)} == {(State.STAND_DOWN, INITIAL)}
 
 
 def test_a_restart_of_the_server_does_not_end_a_stand_down_earlier(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(stand_down_s=500.0))
     tuner.turn(in_force=PoolTuple(7, 3, 500), reading=None)
     stood_down_s = tuner.at_s
-    restart(tuner, HOME)
+    restart(tuner, INITIAL)
     tuner.until(State.WATCH)
     assert tuner.at_s - stood_down_s == pytest.approx(500.0, abs=WINDOW_S)
 
@@ -44,7 +44,7 @@ def test_a_restart_of_the_server_does_not_close_an_open_circuit(drive: MakeDrive
     tuner.until(State.OPEN_CIRCUIT)
     opened_s = tuner.at_s
     tuner.turn(kill=kill)
-    restart(tuner, HOME)
+    restart(tuner, INITIAL)
     tuner.until(State.WATCH)
     assert tuner.at_s - opened_s == pytest.approx(1000.0, abs=WINDOW_S)
     tuner.until(State.OPEN_CIRCUIT, most=500)
@@ -54,4 +54,4 @@ def test_a_restart_of_the_server_does_not_close_an_open_circuit(drive: MakeDrive
 def test_a_restart_of_the_server_ends_a_pause_after_a_try(drive: MakeDrive) -> None:
     tuner = drive(falling, wanted=FAR)
     tuner.until(State.COOL_DOWN)
-    assert restart(tuner, HOME).state is State.WATCH
+    assert restart(tuner, INITIAL).state is State.WATCH

@@ -1,14 +1,14 @@
-"""Roll-backs: what a try is blamed for, how long nothing is tried then, and the way out of such a pause."""
+"""Roll-backs: what a trial is blamed for, how long nothing is tried then, and the way out of such a pause."""
 
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, falling, flat, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)
@@ -25,8 +25,8 @@ def test_several_roll_backs_open_the_circuit_and_it_closes_again(drive: MakeDriv
     tuner.until(State.OPEN_CIRCUIT)
     opened_s = tuner.at_s
     assert sum(state is State.ROLL_BACK for state in tuner.states()) == 2
-    assert tuner.in_force == HOME
-    tuner.until(State.TRY)
+    assert tuner.in_force == INITIAL
+    tuner.until(State.TRIAL)
     assert tuner.at_s - opened_s >= 600.0
 
 
@@ -49,7 +49,7 @@ def test_circuit_stays_open_twice_as_long_each_time_until_a_try_is_better(drive:
     assert lasted == pytest.approx([600.0, 1200.0, 2000.0, 2000.0], abs=5.0)
     tuner.throughput = rising
     tuner.run(100)
-    assert tuner.memory.verified == FAR
+    assert tuner.memory.incumbent == FAR
     tuner.throughput, tuner.wanted = falling, PoolTuple(32, 3, 500)
     tuner.until(State.OPEN_CIRCUIT)
     opened_s = tuner.at_s
@@ -60,7 +60,7 @@ def test_circuit_stays_open_twice_as_long_each_time_until_a_try_is_better(drive:
 def test_a_load_that_falls_in_the_middle_of_a_try_is_not_blamed_on_it(drive: MakeDrive) -> None:
     shifted = [1.0]
     tuner = drive(shifting(shifted), wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     candidate = tuner.memory.expected
     shifted.append(0.1)
     tuner.until(State.ROLL_BACK, most=2)
@@ -69,7 +69,7 @@ def test_a_load_that_falls_in_the_middle_of_a_try_is_not_blamed_on_it(drive: Mak
     assert tuner.memory.roll_backs_s == ()
     assert not tuner.memory.refuses(candidate)
     tuner.run(120)
-    assert tuner.memory.verified == FAR
+    assert tuner.memory.incumbent == FAR
 
 
 def test_a_load_that_ends_while_a_try_must_stand_is_not_blamed_on_it(drive: MakeDrive) -> None:
@@ -78,7 +78,7 @@ def test_a_load_that_ends_while_a_try_must_stand_is_not_blamed_on_it(drive: Make
 
     def timed() -> Reading:
         """A window whose requests spend as long as ever, however few there are."""
-        reading = tuner.look().reading
+        reading = tuner.observation().reading
         assert reading is not None
         return reading.model_copy(update={"throughput_per_s": reading.goodput_per_s * shifted[-1], "by_time": True})
 
@@ -97,18 +97,18 @@ def test_loads_that_fall_in_the_middle_of_tries_open_no_circuit(drive: MakeDrive
     shifted = [1.0]
     tuner = drive(shifting(shifted), wanted=FAR)
     for number in range(1, 6):
-        tuner.until(State.TRY)
+        tuner.until(State.TRIAL)
         shifted.append(0.3**number)
         tuner.until(State.ROLL_BACK, most=8)
     tuner.run(200)
     assert State.OPEN_CIRCUIT not in tuner.states()
-    assert tuner.memory.verified == FAR
+    assert tuner.memory.incumbent == FAR
 
 
 def test_a_window_in_which_a_backup_runs_acquits_nobody(drive: MakeDrive) -> None:
     tuner = drive(falling, wanted=FAR)
     tuner.until(State.ROLL_BACK)
-    reading = tuner.look().reading
+    reading = tuner.observation().reading
     assert reading is not None
     held_up = reading.model_copy(update={"throughput_per_s": 500.0, "goodput_per_s": 500.0})
     assert tuner.turn(reading=held_up, hindrances=(Hindrance("a backup runs"),)).state is State.COOL_DOWN
@@ -131,7 +131,7 @@ def test_what_fell_on_probation_with_the_load_opens_no_circuit_either(drive: Mak
     tuner.until(State.HOLD)
     shifted.append(0.001)
     tuner.until(State.ROLL_BACK, most=4)
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL
     tuner.throughput = lambda _where, _at_s: 0.1
     assert tuner.turn().state is State.WATCH
     assert tuner.memory.roll_backs_s == ()
@@ -143,17 +143,17 @@ def test_what_was_found_at_first_is_the_way_out_of_a_pause(drive: MakeDrive, pau
     others: list[bool] = []
     tuner = drive(lambda where, at_s: (falling if others else rising)(where, at_s), wanted=FAR)
     tuner.run(120)
-    assert tuner.memory.verified == FAR
+    assert tuner.memory.incumbent == FAR
     until_s = tuner.at_s + 20_000.0
     tuner.memory = tuner.memory.but(state=pause, paused=pause, wait_until_s=until_s, openings=4)
     tuner.run(20)
     assert {where for where, _ in tuner.seen[-20:]} == {FAR}
     others.append(True)
     tuner.run(60)
-    assert tuner.memory.verified == tuner.in_force == HOME
+    assert tuner.memory.incumbent == tuner.in_force == INITIAL
     assert (tuner.decision.state, tuner.memory.wait_until_s) == (pause, until_s)
     assert tuner.memory.openings == 0, "it was shown to be better"
-    assert {decision.pool_tuple for decision in tuner.run(200)} == {HOME}
+    assert {decision.pool_tuple for decision in tuner.run(200)} == {INITIAL}
 
 
 def test_in_a_pause_what_was_found_at_first_waits_for_approval(drive: MakeDrive) -> None:
@@ -166,9 +166,9 @@ def test_in_a_pause_what_was_found_at_first_waits_for_approval(drive: MakeDrive)
     tuner.rules = rules(approval=True)
     others.append(True)
     tuner.run(60)
-    assert (tuner.decision.pool_tuple, tuner.decision.state, tuner.decision.would) == (FAR, State.OPEN_CIRCUIT, HOME)
-    tuner.turn(approved=str(HOME))
-    assert tuner.decision.pool_tuple == HOME
+    assert (tuner.decision.pool_tuple, tuner.decision.state, tuner.decision.would) == (FAR, State.OPEN_CIRCUIT, INITIAL)
+    tuner.turn(approved=str(INITIAL))
+    assert tuner.decision.pool_tuple == INITIAL
 
 
 def test_a_person_who_has_set_the_pool_is_left_alone_under_another_workload_too(drive: MakeDrive) -> None:

@@ -30,7 +30,7 @@ def started_again(tuner: Drive) -> Memory:
 @pytest.mark.parametrize("windows", [0, 1])
 def test_what_was_tried_when_a_person_stepped_in_is_not_tried_again(drive: MakeDrive, windows: int) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     trial = tuner.memory.trial
     assert trial is not None
     tuner.run(windows)
@@ -92,10 +92,10 @@ def test_what_was_being_tried_does_not_stay_beside_what_a_person_sets(
 ) -> None:
     """Before, a size that nobody had verified stayed for good, where only the stall limit was somebody's wish."""
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     decision = tuner.turn(in_force=now, reading=None)
     assert decision.state is State.STAND_DOWN
-    assert decision.pool_tuple == decision.verified == tuner.memory.home == theirs
+    assert decision.pool_tuple == decision.incumbent == tuner.memory.initial == theirs
     assert (f"which is {theirs} without what was being tried" in decision.reason) is (now != theirs)
     assert {each.pool_tuple for each in tuner.run(20)} == {theirs}
 
@@ -103,45 +103,45 @@ def test_what_was_being_tried_does_not_stay_beside_what_a_person_sets(
 def test_what_was_tried_does_not_stay_where_a_person_steps_in_before_it_is_taken_back(drive: MakeDrive) -> None:
     """Before, knobs were compared with those of what was verified, which had not come back yet."""
     tuner, theirs = drive(falling, wanted=FAR), PoolTuple(2, 3, 100)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     while tuner.decision.pool_tuple == PoolTuple(4, 3, 500):
         tuner.turn()
     decision = tuner.turn(in_force=PoolTuple(4, 3, 100), reading=None, overtaken=True)
     assert decision.state is State.STAND_DOWN
-    assert decision.pool_tuple == decision.verified == tuner.memory.home == theirs
+    assert decision.pool_tuple == decision.incumbent == tuner.memory.initial == theirs
     assert {each.pool_tuple for each in tuner.run(20)} == {theirs}
 
 
 def test_cleaning_up_that_the_server_refuses_is_given_up_at_once(drive: MakeDrive) -> None:
     tuner, theirs = drive(rising, wanted=FAR), PoolTuple(4, 3, 100)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.turn(in_force=theirs, reading=None)
     decision = tuner.turn(in_force=theirs, reading=None, refused="no")
-    assert (decision.state, decision.pool_tuple, decision.verified) == (State.STAND_DOWN, theirs, theirs)
+    assert (decision.state, decision.pool_tuple, decision.incumbent) == (State.STAND_DOWN, theirs, theirs)
     assert "(2, 3, 100) could not be set" in decision.reason
     assert {each.pool_tuple for each in tuner.run(5)} == {theirs}
 
 
 def test_nothing_is_cleaned_up_to_what_may_not_be_set(drive: MakeDrive) -> None:
     tuner, theirs = drive(rising, wanted=FAR, rules=rules(most_oversubscribe=8)), PoolTuple(4, 9, 500)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     assert tuner.turn(in_force=theirs, reading=None).pool_tuple == theirs
 
 
-@pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
+@pytest.mark.parametrize("state", [State.TRIAL, State.VERIFY])
 def test_a_person_who_undoes_a_try_is_heard(drive: MakeDrive, state: State) -> None:
     """Before, their tuple was taken for one that the server had not set, and the next step was tried at once."""
     tuner = drive(rising, wanted=FAR)
     tuner.until(state)
-    verified = tuner.memory.verified
-    decision = tuner.turn(in_force=verified, reading=None, changed_by_others=True)
-    assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, verified)
+    incumbent = tuner.memory.incumbent
+    decision = tuner.turn(in_force=incumbent, reading=None, changed_by_others=True)
+    assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, incumbent)
     assert {each.state for each in tuner.run(20)} == {State.STAND_DOWN}
 
 
 def test_a_person_who_sets_the_candidate_themselves_keeps_it(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     candidate = tuner.decision.pool_tuple
     while tuner.decision.pool_tuple == candidate:
         tuner.turn()

@@ -10,7 +10,7 @@ from poolpilot.serve.tuner.machine.decision import State
 @pytest.mark.parametrize("seed", range(12))
 def test_a_load_that_scatters_is_one_workload_and_tuned(seed: int) -> None:
     tuner = Drive(rising, wanted=PoolTuple(8, 3, 500), noise=0.3, seed=seed)
-    tuner.until(State.TRY, most=40)
+    tuner.until(State.TRIAL, most=40)
     assert tuner.memory.workload <= 2
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
@@ -14,7 +14,7 @@ FAR = PoolTuple(16, 3, 500)
 
 def stalling(pool_tuple: PoolTuple) -> float:
     """Latency that rises by half where there are more groups under the stock stall limit."""
-    return 150.0 if pool_tuple.pool_size > HOME.pool_size and pool_tuple.timer_interval_ms > 250 else 100.0
+    return 150.0 if pool_tuple.pool_size > INITIAL.pool_size and pool_tuple.timer_interval_ms > 250 else 100.0
 
 
 def set_so_far(tuner: Drive) -> set[PoolTuple]:
@@ -25,7 +25,7 @@ def test_a_larger_step_that_is_only_slower_goes_on_with_half_the_stall_limit(dri
     tuner = drive(rising, latency=stalling, wanted=FAR, noise=0.01)
     tuner.run(400)
     assert PoolTuple(4, 3, 500) in set_so_far(tuner)
-    assert tuner.memory.verified == PoolTuple(16, 3, 250)
+    assert tuner.memory.incumbent == PoolTuple(16, 3, 250)
     assert [str(each) for each in set_so_far(tuner) if each.timer_interval_ms < 250] == []
 
 
@@ -35,8 +35,8 @@ def test_one_that_completes_less_is_not_tried_another_way(
 ) -> None:
     tuner = drive(falling, latency=latency, wanted=FAR, noise=0.01)
     tuner.run(400)
-    assert set_so_far(tuner) == {HOME, PoolTuple(4, 3, 500)}
-    assert any("was taken back not long ago" in each.reason for each in tuner.decisions)
+    assert set_so_far(tuner) == {INITIAL, PoolTuple(4, 3, 500)}
+    assert any("was rolled back not long ago" in each.reason for each in tuner.decisions)
 
 
 def humped(pool_tuple: PoolTuple) -> float:
@@ -48,21 +48,21 @@ def test_where_that_is_slower_too_the_stall_limit_alone_leads_round(drive: MakeD
     tuner = drive(rising, latency=humped, wanted=FAR.with_core((16, 3, 10)), noise=0.01)
     tuner.run(400)
     assert {PoolTuple(4, 3, 250), PoolTuple(2, 3, 250), PoolTuple(4, 3, 125)} <= set_so_far(tuner)
-    assert tuner.memory.verified.pool_size == 16
+    assert tuner.memory.incumbent.pool_size == 16
     assert sum(state is State.ROLL_BACK for state in tuner.states()) == 1
 
 
 def slower(pool_tuple: PoolTuple) -> float:
     """Latency that rises by half with more groups, whatever the stall limit."""
-    return 100.0 if pool_tuple.pool_size <= HOME.pool_size else 150.0
+    return 100.0 if pool_tuple.pool_size <= INITIAL.pool_size else 150.0
 
 
 def test_where_that_leads_nowhere_it_ends(drive: MakeDrive) -> None:
     tuner = drive(rising, latency=slower, wanted=FAR, noise=0.01)
     tuner.run(400)
-    taken_back = {PoolTuple(4, 3, 500), PoolTuple(4, 3, 250), PoolTuple(4, 3, 125)}
-    assert set_so_far(tuner) == {HOME, PoolTuple(2, 3, 250), *taken_back}
-    assert tuner.memory.verified == PoolTuple(2, 3, 250)
+    roll_back = {PoolTuple(4, 3, 500), PoolTuple(4, 3, 250), PoolTuple(4, 3, 125)}
+    assert set_so_far(tuner) == {INITIAL, PoolTuple(2, 3, 250), *roll_back}
+    assert tuner.memory.incumbent == PoolTuple(2, 3, 250)
 
 
 def test_no_more_than_three_ways_round_are_tried_under_one_workload(drive: MakeDrive) -> None:
@@ -70,7 +70,7 @@ def test_no_more_than_three_ways_round_are_tried_under_one_workload(drive: MakeD
     tuner = drive(rising, latency=slower, wanted=FAR, noise=0.01)
     tuner.run(6 * 720)
     assert tuner.memory.ways_round == 3
-    assert {each.timer_interval_ms for each in set_so_far(tuner) if each.pool_size == HOME.pool_size} == {500, 250}
+    assert {each.timer_interval_ms for each in set_so_far(tuner) if each.pool_size == INITIAL.pool_size} == {500, 250}
 
 
 def test_a_way_round_that_waits_for_approval_is_not_used_up(drive: MakeDrive) -> None:

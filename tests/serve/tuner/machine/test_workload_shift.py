@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, flat, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, flat, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.another_workload import WorkloadShift, shift_of
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 RULES = rules()
 BETTER = PoolTuple(16, 3, 500)
@@ -84,7 +84,7 @@ def by_turns(first: Sequence[float], second: Sequence[float]) -> Callable[[PoolT
 
 
 def test_another_workload_that_completes_as_much_is_seen_in_two_windows(drive: MakeDrive) -> None:
-    tuner = drive(flat, ratios=by_turns((1.0, 2.0, 0.5, 0.1), (2.0, 1.0, 0.1, 0.5)), wanted=HOME, noise=0.01)
+    tuner = drive(flat, ratios=by_turns((1.0, 2.0, 0.5, 0.1), (2.0, 1.0, 0.1, 0.5)), wanted=INITIAL, noise=0.01)
     tuner.run(80)
     assert (tuner.memory.workload, tuner.memory.state) == (0, State.HOLD)
     assert "requests look different" in tuner.turn().reason
@@ -97,7 +97,7 @@ def test_a_change_of_looks_alone_takes_nothing_back(drive: MakeDrive) -> None:
     tuner = drive(rising, ratios=by_turns((1.0, 2.0, 0.5, 0.1), (2.0, 1.0, 0.1, 0.5)), wanted=BETTER, noise=0.01)
     while tuner.at_s < 400.0:
         tuner.turn()
-    assert tuner.memory.verified == BETTER
+    assert tuner.memory.incumbent == BETTER
     assert tuner.memory.changed_s is not None
     assert tuner.at_s - tuner.memory.changed_s < RULES.guard.probation_s
     tuner.run(3)
@@ -112,4 +112,4 @@ def test_a_load_whose_looks_scatter_is_one_workload_and_tuned(drive: MakeDrive, 
     )
     tuner.run(200)
     assert tuner.memory.workload <= 2
-    assert tuner.memory.verified == BETTER
+    assert tuner.memory.incumbent == BETTER

@@ -1,4 +1,4 @@
-"""`poolpilot restore`: brings back what was in force before a command that was killed, or what a tuner had verified."""
+"""`poolpilot restore`: restores what was in force before a command that was killed, or the incumbent of a tuner."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +13,8 @@ from poolpilot.serve.commands.options.mariadb_options import StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (
-    "Bring back the configuration that was in force before a climb, search or sweep that was killed on this host, or "
-    "what a killed tuner had verified.\n\n"
+    "Restore the configuration that was in force before a climb, search or sweep that was killed on this host, or the "
+    "incumbent of a killed tuner.\n\n"
     "What somebody else has set since then stays. Without --execute it says what it would do. The journals lie in "
     "~/.local/state/poolpilot, or in the folder that POOLPILOT_JOURNALS names."
 )

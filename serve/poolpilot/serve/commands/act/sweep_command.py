@@ -130,7 +130,7 @@ def report(
 
 
 def built(target: Target, results: Sequence[Measured], first: PoolTuple) -> WorkloadSweep:
-    """The sweep of a server's own workload; floors are shares of what the first tuple had."""
+    """The sweep of a server's own workload; floors are shares of what the initial tuple had."""
     return WorkloadSweep.build(
         [(one.round, one.window) for one in results],
         workload_id=target.name,
@@ -155,9 +155,9 @@ def result_table(swept: WorkloadSweep, first: PoolTuple) -> Table:
         "configuration", "ms in system", "against the first", "windows", title=f"Sweep of {swept.workload_id}"
     )
     table.caption = f"noise of a window {100 * swept.noise:.1f} %; {first} is in force again"
-    for row in as_dict(swept, first)["tuples"][:SHOWN]:
+    for row in as_dict(swept, first)["configurations"][:SHOWN]:
         shown = "-" if row["time_in_system_s"] is None else f"{1e3 * row['time_in_system_s']:.2f}"
-        table.add_row(str(PoolTuple(*row["tuple"])), shown, percent(row["gain"]), str(row["windows"]))
+        table.add_row(str(PoolTuple(*row["configuration"])), shown, percent(row["gain"]), str(row["windows"]))
     return table
 
 
@@ -166,7 +166,7 @@ def as_dict(swept: WorkloadSweep, first: PoolTuple) -> dict[str, Any]:
     reference = swept.value(first)
     rows = [
         {
-            "tuple": list(core),
+            "configuration": list(core),
             "gain": entry.value - reference,
             "time_in_system_s": _mean_time(entry.windows),
             "windows": len(entry.windows),
@@ -181,7 +181,7 @@ def as_dict(swept: WorkloadSweep, first: PoolTuple) -> dict[str, Any]:
         "best": list(swept.oracle_tuple.core),
         "best_again": swept.oracle_again,
         "noise": swept.noise,
-        "tuples": sorted(rows, key=lambda row: -float(row["gain"])),
+        "configurations": sorted(rows, key=lambda row: -float(row["gain"])),
     }
 
 

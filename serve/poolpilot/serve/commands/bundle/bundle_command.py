@@ -35,7 +35,7 @@ class BundleSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_BUNDLE_")
 
-    dsn: str | None = Field(default=None, description="A MariaDB server to look at for two seconds: its diagnosis.")
+    dsn: str | None = Field(default=None, description="A MariaDB server to observe for two seconds: its diagnosis.")
     defaults_file: Path | None = Field(
         default=None,
         description="The option file to read, not those of `mariadb`.",
@@ -107,7 +107,7 @@ def _diagnosis(settings: BundleSettings) -> dict[str, Any] | None:
     """What is wrong with the server of the DSN, or why that cannot be told; None where none is named."""
     if settings.dsn is None:
         return None
-    from poolpilot.serve.commands.look.diagnose_command import DiagnoseSettings, found_of
+    from poolpilot.serve.commands.observe.diagnose_command import DiagnoseSettings, found_of
 
     console = terminal(stderr=True)  # what is shown with --show stands alone
     asked = DiagnoseSettings(dsn=settings.dsn, defaults_file=settings.defaults_file)

@@ -1,4 +1,4 @@
-"""What tuners and other commands have left on this host: their last decisions, and journals of what is not taken back.
+"""What tuners and other commands have left on this host: their last decisions, and journals of what is not rolled back.
 
 Only lines that are theirs are taken: whatever else lies there under such a name, a link to a file of secrets say, is
 no line of theirs.
@@ -63,7 +63,7 @@ def _kept(newest: Path, last: int) -> list[dict[str, Any]]:
 
 
 def journals(folder: Path, redaction: Redaction) -> Iterator[BundlePart]:
-    """What commands have noted before they changed a server, and not taken back."""
+    """What commands have noted before they changed a server, and not rolled back."""
     found = (_values(path, JOURNAL_KEYS, MOST_LINES) for path in sorted(folder.glob("*.jsonl"))[:MOST_JOURNALS])
     for number, lines in enumerate(filter(None, found)):
         holds = "what a command noted before it changed a server"

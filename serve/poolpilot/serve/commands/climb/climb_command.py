@@ -21,7 +21,7 @@ from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
 from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSettings, command_defaults
 from poolpilot.serve.commands.climb.settings_table import setting_rows, settings_table
-from poolpilot.serve.commands.look.predict_command import prediction_table
+from poolpilot.serve.commands.observe.predict_command import prediction_table
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.tuning.conduct import conduct
@@ -149,7 +149,7 @@ def show_settings(settings: ClimbRunSettings, console: Console, json_path: Path 
 
 
 def verified_predictor(settings: ClimbRunSettings) -> Predictor:
-    """What a warm start tries by: what it names is measured, and taken back where it is worse.
+    """What a warm start tries by: what it names is measured, and rolled back where it is worse.
 
     Raises:
         SettingError: It is to be a network, and none knows such a server.

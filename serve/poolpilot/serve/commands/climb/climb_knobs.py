@@ -63,7 +63,7 @@ def dry_run(server: Tunable, knobs: tuple[str, ...], seconds: float, trials: int
     Raises:
         SettingError: A knob cannot be climbed on this server, or not from the value in force.
     """
-    first = f"try up to {trials} tuples that a model names, oversubscribe and stall limit among them, and then "
+    first = f"try up to {trials} configurations that a model names, oversubscribe and stall limit among them, and then "
     return (
         f"Would {first if trials else ''}climb for {seconds:g} s over {ranges_text(knobs, server)} from "
         f"{server.tuple_in_force()}, and restore it at the end unless --keep; add --execute to do it. For staging: a "

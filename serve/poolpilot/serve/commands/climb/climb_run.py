@@ -63,7 +63,7 @@ class ClimbRun(TuningRun):
 
     @property
     def tried(self) -> list[Window]:
-        """The windows of what a warm start has tried, the first tuple's first."""
+        """The windows of what a warm start has tried, the initial tuple's first."""
         return self.controller.tried if isinstance(self.controller, WarmStart) else []
 
     def outcome(self) -> list[Row]:
@@ -133,7 +133,7 @@ class ClimbRun(TuningRun):
 
 
 def climb_run(settings: ClimbRunSettings, target: Target, predictor: Predictor | None, console: Console) -> ClimbRun:
-    """A climb that has not begun; it lasts two samples at least, and its first look where it has one.
+    """A climb that has not begun; it lasts two samples at least, and its first observation where it has one.
 
     Args:
         settings: What was asked for.

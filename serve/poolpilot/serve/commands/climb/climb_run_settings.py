@@ -1,4 +1,4 @@
-"""What `poolpilot climb` goes by: the settings of the climber, and those of the command, in one model.
+"""What `poolpilot climb` uses: the settings of the climber, and those of the command, in one model.
 
 Flags win over the environment, the environment over the file, the file over the defaults.
 """
@@ -146,7 +146,7 @@ class SettingsWatch:
             return None
         first, self._stamp = self._stamp == UNSEEN, stamp
         native = self._settings.reloaded().native()
-        # The first look may come after a change: the file was read before there was anything to look at it.
+        # The first observation may come after a change: the file was read before there was anything to look at it.
         return None if first and native.as_dict() == self._settings.native().as_dict() else native
 
 

@@ -193,7 +193,7 @@ def _alone(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
 
 
 def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
-    """What brings the verified tuple back when the tuner dies."""
+    """What brings the incumbent back when the tuner dies."""
     applies, folder = settings.mode is Mode.APPLY, journal_folder()
     writes = can_be_written(folder)
     remedy = "" if writes else f"name another folder with {FOLDER_VARIABLE}, the same one for the keeper"

@@ -47,7 +47,7 @@ def build() -> Callable[..., None]:
 
 
 def run(settings: "LearnSettings", json_path: Path | None) -> None:
-    """Learns; the exit code is 1 when the way back of the user's own server failed and 3 when the gate refuses."""
+    """Learns; the exit code is 1 when the user's own server could not be restored and 3 when the gate refuses."""
     from poolpilot.pipelines.learn.learn import learn
 
     console = terminal()

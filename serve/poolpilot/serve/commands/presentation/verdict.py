@@ -8,8 +8,8 @@ from poolpilot.models.advice.reasons import at_most_in_words, gain_in_words
 FIND_OUT = "To find out by trying, in staging under a load like this; what is in force now comes back at the end:"
 """Stands above the lines of `trials`."""
 
-LOOK_AGAIN = "To look again once that is over:"
-"""Stands above the line that looks again, where what was seen does not last."""
+OBSERVE_AGAIN = "To observe again once that is over:"
+"""Stands above the line that observes again, where what was seen does not last."""
 
 
 def verdict_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Two incidents: a prediction that is plainly bad, and a tuner that is killed in the middle of a try."""
+"""Two incidents: a prediction that is plainly bad, and a tuner that is killed in the middle of a trial."""
 
 import time
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ MOST_WINDOWS = 2
 """A bad prediction may be in force for so many windows."""
 
 ATTEMPTS = 5
-"""A tuner that is killed between two windows may have gone back already; then it is killed again in another try."""
+"""A tuner that is killed between two windows may have gone back already; then it is killed again in another trial."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class RolledBack:
     Attributes:
         bad: The tuple that was planted.
         windows: Windows in which it was in force; 0 where it never was.
-        back: The tuple in force after them; None where it was not taken back in time.
-        reason: Why it was taken back, as the tuner said.
+        back: The tuple in force after them; None where it was not rolled back in time.
+        reason: Why it was rolled back, as the tuner said.
     """
 
     bad: PoolTuple | None
@@ -41,7 +41,7 @@ class RolledBack:
 
     @property
     def in_time(self) -> bool:
-        """Whether it was taken back within two windows."""
+        """Whether it was rolled back within two windows."""
         return self.back is not None and 0 < self.windows <= MOST_WINDOWS
 
     def as_dict(self) -> dict[str, Any]:
@@ -61,28 +61,28 @@ class GivenBack:
 
     Attributes:
         tried: The tuple that was in force when it died.
-        verified: The one that must come back.
-        seconds: From its death until that was in force; None where it never was, or no try was caught.
+        incumbent: The one that must come back.
+        seconds: From its death until that was in force; None where it never was, or no trial was caught.
         left: What the server and its journal said where it never was.
     """
 
     tried: PoolTuple | None
-    verified: PoolTuple
+    incumbent: PoolTuple
     seconds: float | None
     left: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
         tried = None if self.tried is None else list(self.tried.core)
-        return {"tried": tried, "verified": list(self.verified.core), "seconds": self.seconds}
+        return {"tried": tried, "verified": list(self.incumbent.core), "seconds": self.seconds}
 
 
-def roll_back_of(log: Path, verified: PoolTuple, child: TunerChild, deadline_s: float) -> RolledBack:
-    """Waits until a tuner has set what was planted and has taken it back.
+def roll_back_of(log: Path, incumbent: PoolTuple, child: TunerChild, deadline_s: float) -> RolledBack:
+    """Waits until a tuner has set what was planted and has rolled it back.
 
     Args:
         log: Folder of its decisions.
-        verified: What was in force before.
+        incumbent: What was in force before.
         child: The tuner.
         deadline_s: Seconds to wait at most.
     """
@@ -90,49 +90,49 @@ def roll_back_of(log: Path, verified: PoolTuple, child: TunerChild, deadline_s: 
     found = RolledBack(None, 0, None, "")
     while found.back is None and child.alive and time.monotonic() < ends_s:
         time.sleep(POLL_S)
-        found = roll_back_in(_decisions(log), verified)
+        found = roll_back_in(_decisions(log), incumbent)
     return found
 
 
-def roll_back_in(lines: Sequence[LoggedDecision], verified: PoolTuple) -> RolledBack:
+def roll_back_in(lines: Sequence[LoggedDecision], incumbent: PoolTuple) -> RolledBack:
     """The first tuple other than the verified one that was in force, for how many windows, and what followed."""
     bad, windows, reason = None, 0, ""
     for line in lines:
-        in_force = line.look.in_force
-        if in_force is not None and in_force != verified:
+        in_force = line.observation.in_force
+        if in_force is not None and in_force != incumbent:
             bad, windows, reason = in_force, windows + 1, line.decision.reason
-        elif in_force == verified and bad is not None and line.decision.pool_tuple == verified:
-            return RolledBack(bad, windows, verified, reason)
+        elif in_force == incumbent and bad is not None and line.decision.pool_tuple == incumbent:
+            return RolledBack(bad, windows, incumbent, reason)
     return RolledBack(bad, windows, None, reason)
 
 
-def give_back_of(place: LoadedLab, verified: PoolTuple, child: TunerChild, deadline_s: float) -> GivenBack:
-    """Kills a tuner while what it tries is in force, and waits until its keeper has brought the verified tuple back.
+def give_back_of(place: LoadedLab, incumbent: PoolTuple, child: TunerChild, deadline_s: float) -> GivenBack:
+    """Kills a tuner while what it tries is in force, and waits until its keeper has brought the incumbent back.
 
     Args:
         place: The server.
-        verified: What must come back.
-        child: The tuner, at the beginning of an endless try.
-        deadline_s: Seconds to wait at most, for the try and for the way back.
+        incumbent: What must come back.
+        child: The tuner, at the beginning of an endless trial.
+        deadline_s: Seconds to wait at most, for the trial and until the incumbent is back.
 
     Raises:
         ServerError: The server cannot be reached.
     """
     with place.tuner_server() as server:
         ends_s = time.monotonic() + deadline_s
-        while (tried := server.tuple_in_force()) == verified:
+        while (tried := server.tuple_in_force()) == incumbent:
             if time.monotonic() > ends_s or not child.alive:
-                return GivenBack(None, verified, None)
+                return GivenBack(None, incumbent, None)
             time.sleep(POLL_S / 4)
         child.kill()
         died_s = time.monotonic()
-        if server.tuple_in_force() == verified:
-            return GivenBack(None, verified, None)
+        if server.tuple_in_force() == incumbent:
+            return GivenBack(None, incumbent, None)
         while time.monotonic() < died_s + deadline_s:
-            if server.tuple_in_force() == verified:
-                return GivenBack(tried, verified, time.monotonic() - died_s)
+            if server.tuple_in_force() == incumbent:
+                return GivenBack(tried, incumbent, time.monotonic() - died_s)
             time.sleep(POLL_S)
-        return GivenBack(tried, verified, None, left_on(server, child.journals))
+        return GivenBack(tried, incumbent, None, left_on(server, child.journals))
 
 
 def left_on(server: MariadbServer, journals: Path) -> str:
@@ -155,13 +155,13 @@ def check(rolled_back: RolledBack, given_back: GivenBack) -> None:
     """
     if not rolled_back.in_time:
         raise ServerError(
-            f"the planted prediction was not taken back within {MOST_WINDOWS} windows: {rolled_back.as_dict()}; the "
+            f"the planted prediction was not rolled back within {MOST_WINDOWS} windows: {rolled_back.as_dict()}; the "
             "decisions in the output folder say what the tuner saw"
         )
     if given_back.seconds is None:
         raise ServerError(
             f"what the killed tuner was trying was not given back: {given_back.as_dict()}; "
-            f"{given_back.left or 'no try of it was seen'}"
+            f"{given_back.left or 'no trial of it was seen'}"
         )
 
 

@@ -13,8 +13,8 @@ from poolpilot.serve.commands.production.production_settings import ProductionDe
 HELP = (
     "Show a tuner in production, on a private MariaDB whose load has three phases: beside never touching it and the "
     "best constant; then a planted bad prediction, and a tuner that is killed.\n\n"
-    "It ends with 0 only if the bad prediction was taken back within two windows and the keeper gave the killed "
-    "tuner's tuple back. Figures are shown with their noise and decide nothing."
+    "It ends with 0 only if the bad prediction was rolled back within two windows and the keeper gave the killed "
+    "tuner's configuration back. Figures are shown with their noise and decide nothing."
 )
 PANELS = {
     "How long": ("quick", "arm_s", "tuner_s", "turns", "turn_s", "window_s", "settle_s", "deadline_s"),

@@ -31,7 +31,7 @@ from poolpilot.serve.commands.production.tuner_child import TunerChild, flags_of
 from poolpilot.serve.page.page_server import PageServer
 
 SAFE, BAD, NEXT = (16, 3, 10), "1,1,6000", "8,3,10"
-"""What is verified when the incidents begin, the prediction that is planted, and an ordinary step."""
+"""The incumbent when the incidents begin, the prediction that is planted, and an ordinary step."""
 
 FARTHEST = "--guard.factor=16"
 """The widest step that a guard may be given: with a narrower one the planted prediction would never be set."""
@@ -40,7 +40,7 @@ ENDLESS = (
     *("--pace.least-pairs=100", "--pace.most-pairs=200"),
     *("--guard.most-drop=0.9999", "--guard.most-latency-rise=1e6"),
 )
-"""A try that goes on until somebody kills the tuner, whatever a busy machine does to a window of it."""
+"""A trial that goes on until somebody kills the tuner, whatever a busy machine does to a window of it."""
 
 SHIFTS, PLANTED = "shifts", "planted"
 KILLED = tuple(f"killed-{number}" for number in range(ATTEMPTS))
@@ -161,32 +161,32 @@ class ProductionDemo:
         return best_of(by_phase), rows
 
     def _incidents(self, place: LoadedLab) -> None:
-        with place.restarted(SAFE) as verified, place.sending(BESIDE_JOINS):
+        with place.restarted(SAFE) as incumbent, place.sending(BESIDE_JOINS):
             time.sleep(RUN_UP_S)
-            self._planted(place, verified)
+            self._planted(place, incumbent)
             self.report.write()
             for name in KILLED:
-                self._killed(place, verified, name)
+                self._killed(place, incumbent, name)
                 self.report.write()
                 if self.report.given_back.tried is not None:
                     break
 
-    def _planted(self, place: LoadedLab, verified: PoolTuple) -> None:
-        self._say(f"A bad prediction is planted under {verified}: the predictor says ({BAD}).", bold=True)
+    def _planted(self, place: LoadedLab, incumbent: PoolTuple) -> None:
+        self._say(f"A bad prediction is planted under {incumbent}: the predictor says ({BAD}).", bold=True)
         flags = (*self._tuner_flags(), "--propose", BAD, FARTHEST)
         with self._tuner(place, PLANTED, *flags) as child:
-            self.report.rolled_back = roll_back_of(self.logs / PLANTED, verified, child, self.settings.deadline_s)
+            self.report.rolled_back = roll_back_of(self.logs / PLANTED, incumbent, child, self.settings.deadline_s)
         told = self.report.rolled_back
         self._say(f"{told.bad} was in force for {told.windows} windows; {told.back} is back. {told.reason}")
 
-    def _killed(self, place: LoadedLab, verified: PoolTuple, name: str) -> None:
-        self._say(f"A tuner is killed (SIGKILL) while it tries a step from {verified}; a keeper watches.", bold=True)
+    def _killed(self, place: LoadedLab, incumbent: PoolTuple, name: str) -> None:
+        self._say(f"A tuner is killed (SIGKILL) while it tries a step from {incumbent}; a keeper watches.", bold=True)
         flags = (*self._tuner_flags(), "--propose", NEXT, *ENDLESS)
         with self._child(place, "--keeper"), self._tuner(place, name, *flags) as child:
-            self.report.given_back = give_back_of(place, verified, child, self.settings.deadline_s)
+            self.report.given_back = give_back_of(place, incumbent, child, self.settings.deadline_s)
         if self.report.given_back.seconds is not None:
             told = self.report.given_back
-            self._say(f"{told.tried} was in force when it died; {told.verified} was back {told.seconds:.1f} s later.")
+            self._say(f"{told.tried} was in force when it died; {told.incumbent} was back {told.seconds:.1f} s later.")
 
     def _tuner(self, place: LoadedLab, name: str, *flags: str) -> TunerChild:
         return self._child(place, "--mode", "apply", "--log", str(self.logs / name), *flags)

@@ -35,10 +35,10 @@ class DemoGuard(OfTheTuner):
 
     tuner = GuardSettings
 
-    factor: float = Field(default=4.0, description="Most that a try of the tuner may change a knob.")
-    tries_per_hour: int = Field(default=600, description="Tries in an hour at most.")
-    cool_down_s: float = Field(default=2.0, description="Seconds without a try after one was taken back.")
-    retry_after_s: float = Field(default=20.0, description="Seconds before what was taken back may be tried again.")
+    factor: float = Field(default=4.0, description="Most that a trial of the tuner may change a knob.")
+    trials_per_hour: int = Field(default=600, description="Trials in an hour at most.")
+    cool_down_s: float = Field(default=2.0, description="Seconds without a trial after one was rolled back.")
+    retry_after_s: float = Field(default=20.0, description="Seconds before what was rolled back may be tried again.")
     breaker_roll_backs: int = Field(default=60, description="Roll-backs in an hour before it stops for a while.")
     probation_s: float = Field(default=10.0, description="Seconds after a change in which a fall takes it back.")
 
@@ -48,11 +48,11 @@ class DemoPace(OfTheTuner):
 
     tuner = PaceSettings
 
-    observe_for_s: float = Field(default=2.0, description="Seconds of watching before the first try.")
+    observe_for_s: float = Field(default=2.0, description="Seconds of watching before the first trial.")
     baseline_windows: int = Field(default=3, description="Windows before anything is tried.")
-    least_pairs: int = Field(default=1, description="Windows of a try at least.")
-    most_pairs: int = Field(default=3, description="Windows of a try at most.")
-    verify_windows: int = Field(default=1, description="Windows in a row that a good try must stand.")
+    least_pairs: int = Field(default=1, description="Windows of a trial at least.")
+    most_pairs: int = Field(default=3, description="Windows of a trial at most.")
+    verify_windows: int = Field(default=1, description="Windows in a row in which a good trial must hold on.")
     shift: float = Field(default=0.4, description="Change of ln goodput that is taken for another workload.")
     ask_every_s: float = Field(default=4.0, description="Seconds between two questions to the predictor.")
 

@@ -67,12 +67,12 @@ class TunerChild:
             raise ServerError(f"the tuner has not begun within {within_s:g} s")
 
     def kill(self) -> None:
-        """Ends it by SIGKILL, as the kernel does where memory is short: it cannot take anything back."""
+        """Ends it by SIGKILL, as the kernel does where memory is short: it cannot roll anything back."""
         self._process.kill()
         self._process.wait()
 
     def end(self) -> int:
-        """Ends it in order, so that what is verified is in force, and returns its exit code."""
+        """Ends it in order, so that the incumbent is in force, and returns its exit code."""
         if self.alive:
             self._process.send_signal(signal.SIGTERM)
         try:

@@ -112,7 +112,7 @@ def as_dict(run: SearchRun, ranking: Sequence["RankedKnob"]) -> dict[str, Any]:
         "best": None if best is None else best.as_dict(),
         "gain": run.gain,
         "outcome": outcome_rows(run),
-        "tuples": [
+        "configurations": [
             {"pool_tuple": one.pool_tuple.as_dict(), "windows": one.count, "value": one.value, "feasible": one.feasible}
             for one in run.controller.observations.measured
         ],

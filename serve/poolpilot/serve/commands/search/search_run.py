@@ -10,7 +10,7 @@ from poolpilot.serve.commands.search.plan import SearchPlan
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
 
 JUDGED_PERIODS = 4
-"""Periods of the windows by which the first tuple and the best one are compared."""
+"""Periods of the windows by which the initial tuple and the best one are compared."""
 
 
 @dataclass(kw_only=True)
@@ -21,7 +21,7 @@ class SearchRun(TuningRun):
         plan: What is searched.
         controller: What chooses the tuples.
         found: The better of what the controller ends on and the best it has measured; None until then.
-        again: The window under it, measured once more; None until then, and where it is the first tuple.
+        again: The window under it, measured once more; None until then, and where it is the initial tuple.
     """
 
     controller: SearchController
@@ -41,7 +41,7 @@ class SearchRun(TuningRun):
 
     @property
     def gain(self) -> float | None:
-        """By how much the target rises from the first tuple to the best one, in ln; None before both are measured."""
+        """By how much the target rises from the initial tuple to the best one, in ln; None before both are measured."""
         if self.before is None or self.found is None:
             return None
         if self.best == self.before.window.pool_tuple:
@@ -57,7 +57,7 @@ class SearchRun(TuningRun):
                 server.apply(wanted)
 
     def _surely_best(self, before: Measured) -> PoolTuple:
-        """What was measured again as the better one, or keeps the floors and looks better; else the first tuple."""
+        """What was measured again as the better one, or keeps the floors and looks better; else the initial tuple."""
         if self.found is not None and self.best is not None:
             return self.best
         seen = self.controller.observations.best

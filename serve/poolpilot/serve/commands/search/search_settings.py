@@ -59,7 +59,7 @@ class SearchRunSettings(TuningOptions, BayesianSettings):
 
     @property
     def search(self) -> BayesianSettings:
-        """What the search itself goes by."""
+        """What the search itself decides by."""
         values = {name: getattr(self, name) for name in BayesianSettings.model_fields}
         return BayesianSettings.model_validate(values | ({"rounds": None} if self.until_stable else {}))
 
@@ -73,7 +73,7 @@ class SearchRunSettings(TuningOptions, BayesianSettings):
         if self.until_stable and "rounds" in self.model_fields_set:
             raise SettingError("a search ends after --rounds or goes on --until-stable: leave out one of them")
         if self.top is not None and self.stored is None:
-            raise SettingError("--top goes by stored workloads: name their store with --stored")
+            raise SettingError("--top uses stored workloads: name their store with --stored")
 
 
 PANELS = {

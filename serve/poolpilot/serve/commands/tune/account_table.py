@@ -12,7 +12,7 @@ from poolpilot.serve.tuner.tuning_account import Tallied, TuningAccount
 def account_values(account: TuningAccount) -> dict[str, Any]:
     """The account fit for JSON."""
     return {
-        "tries": account.tries,
+        "trials": account.trials,
         "kept": account.kept,
         "most_lost": account.most_lost,
         "lost": _values(account.lost),
@@ -25,7 +25,7 @@ def account_values(account: TuningAccount) -> dict[str, Any]:
 def account_table(account: TuningAccount) -> Table:
     """The account as people read it."""
     table = Table(title="Against never touching anything", show_header=False, title_justify="left")
-    table.add_row("tries", f"{account.tries}, of which {account.kept} were kept")
+    table.add_row("trials", f"{account.trials}, of which {account.kept} were kept")
     table.add_row("they could cost at most", f"{account.most_lost:.0f} requests")
     table.add_row("they did cost", _shown(account.lost))
     table.add_row("what was kept has brought", _shown(account.gained))

@@ -27,10 +27,10 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
             f"While the file {folder / KILL_FILE} is there, it sets nothing."
         )
     if settings.lease == "event":
-        lines.append(f"Should this host vanish, the database brings back what is verified within {settings.lease_s} s.")
+        lines.append(f"Should this host vanish, the database restores the incumbent within {settings.lease_s} s.")
     if settings.approve:
         lines.append(
-            f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250); one try uses that up."
+            f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250); one trial uses that up."
         )
     return "\n".join(lines)
 

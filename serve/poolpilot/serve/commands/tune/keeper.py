@@ -1,4 +1,4 @@
-"""The keeper: a second process that takes back what a tuner on this host has left unverified when it died."""
+"""The keeper: a second process that rolls back what a tuner on this host has left unverified when it died."""
 
 import time
 from contextlib import suppress
@@ -14,14 +14,14 @@ from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import JournalError, LostServerError, ServerError, SettingError
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
-LOOK_EVERY_S = 1.0
+CHECK_EVERY_S = 1.0
 
 
 def keep_watch(settings: TuneSettings, console: Console) -> None:
-    """Looks again and again whether a tuner has died, until it is interrupted or the seconds are over.
+    """Checks again and again whether a tuner has died, until it is interrupted or the seconds are over.
 
     A tuner holds a lock in the database for as long as it lives, and its journal tells what it was trying. A journal
-    without a holder of the lock is of one that has died: its way back is gone, as `poolpilot restore` does. A server
+    without a holder of the lock is of one that has died: what it left is restored as by `poolpilot restore`. A server
     that is lost is opened again, with the account as its file has it by then. That it cannot be, and what it refuses,
     is said once, and tried again; so is a lock that no session of this account has while something is left: any
     account may take it, and nothing comes back while one does.
@@ -39,7 +39,7 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
             told, before = "", None
             while ends_s is None or time.monotonic() < ends_s:
                 try:
-                    if said := taken_back(server):
+                    if said := restored(server):
                         console.print(said, soft_wrap=True)
                     stranger = stranger_in_the_way(server)
                     if stranger is not None and stranger == before:
@@ -56,7 +56,7 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
                     console.print(str(error), soft_wrap=True)
                     raise
                 interrupts.check()
-                time.sleep(LOOK_EVERY_S)
+                time.sleep(CHECK_EVERY_S)
     finally:
         server.close()
 
@@ -100,8 +100,8 @@ def _said_once(text: str, told: str, console: Console) -> str:
     return text
 
 
-def taken_back(server: MariadbServer) -> str:
-    """Goes the way back that a dead tuner has left, and says what it did; nothing where none has died.
+def restored(server: MariadbServer) -> str:
+    """Restores what a dead tuner has left behind, and says what it did; nothing where none has died.
 
     Raises:
         ServerError: The server is gone, or somebody has taken the lock just now.

@@ -16,7 +16,7 @@ from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
 from poolpilot.serve.commands.tune.followed_model import followed_model
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
-from poolpilot.serve.commands.tune.told_of_tries import told_of_tries
+from poolpilot.serve.commands.tune.reported_trials import reported_trials
 from poolpilot.serve.commands.tune.tune_settings import WITHOUT_A_DSN, TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import (
     blind_spots,
@@ -35,8 +35,8 @@ from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
 HELP = (
     "Watch one server and keep its pool right: observe, advise (the default, which sets nothing) or apply.\n\n"
-    "A step is at most a factor of two, is compared with what was in force window by window, and is taken back when "
-    "it is worse. What was verified last comes back at the end, and after a crash by the next start or the keeper."
+    "A step is at most a factor of two, is compared with what was in force window by window, and is rolled back when "
+    "it is worse. The incumbent stays at the end; after a crash the next start or the keeper restores it."
 )
 PANELS = {
     "MariaDB": (
@@ -68,7 +68,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         SettingError: A setting is wrong.
         ArtefactError: The model or the curves are missing or damaged.
         ServerError: The server cannot be reached, or another tuner is at work on it.
-        JournalError: The way back cannot be noted, so that nothing may be set.
+        JournalError: The journal cannot be written, so that nothing may be set.
         StoreError: Log or outcomes cannot be written, or what is kept beside the log cannot be read.
     """
     console = terminal()
@@ -90,7 +90,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         with (
             closing(log),
             _page(settings, folder, console),
-            told_of_tries(settings, target, console) as on_tried,
+            reported_trials(settings, target, console) as on_tried,
             followed_model(settings, console) as predictor,
             restoration.pop_all(),  # at the end it is gone first, whatever the others still have to tell
         ):
@@ -115,14 +115,14 @@ def _run(
     loop: TunerLoop, settings: TuneSettings, screen: TunerScreen, console: Console, json_path: Path | None
 ) -> None:
     """Tunes, and shows what came of it however that ends."""
-    first, target = loop.memory.verified, loop.target
+    first, target = loop.memory.incumbent, loop.target
     try:
         with screen.shown():
             loop.run(settings.seconds)
     finally:
-        if settings.at_end == "first" and settings.mode is Mode.APPLY:
+        if settings.at_end == "initial" and settings.mode is Mode.APPLY:
             # Of a person who has set the pool since, or of a restart, it is what they have left.
-            target.restoration.return_to(loop.memory.home)
+            target.restoration.return_to(loop.memory.initial)
         came_of_it = summary(first, loop.memory, screen, found_by_person=loop.found_by_person)
         console.print(summary_table(came_of_it))
         write_json(json_path, {**target.origin, **came_of_it})

@@ -66,7 +66,7 @@ class TuneSettings(RemoteOptions):
         default=10.0,
         ge=0.0,
         le=86_400.0,
-        description="Seconds between looks whether another model lies there, which then proposes; 0 never looks.",
+        description="Seconds between two checks whether another model lies there, which then proposes; 0 never checks.",
         json_schema_extra={"metavar": "X"},
     )
     challenger: Path | None = option(
@@ -77,7 +77,7 @@ class TuneSettings(RemoteOptions):
     )
     log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.", metavar="FOLDER")
     outcomes: Path | None = option(
-        None, "Also keep what became of tries, for `poolpilot learn --outcomes`.", metavar="FOLDER"
+        None, "Also keep what became of trials, for `poolpilot learn --outcomes`.", metavar="FOLDER"
     )
     page: int | None = Field(
         default=None,
@@ -87,20 +87,22 @@ class TuneSettings(RemoteOptions):
         json_schema_extra={"metavar": "PORT"},
     )
     watch: bool = option(False, "Show state, throughput and decisions on a screen.", flag="--watch")
-    at_end: Literal["verified", "first"] = option(
-        "verified", "What is in force at its end: verified (what it has verified), or first (what it found)."
+    at_end: Literal["incumbent", "initial"] = option(
+        "incumbent", "What is in force at its end: the incumbent, or the initial configuration (what it found)."
     )
     most_replica_lag_s: float = Field(
         default=10.0, ge=0.0, description="Replication lag in seconds beyond which nothing is changed."
     )
     keeper: bool = option(
-        False, "Only watch that what a tuner on this host leaves behind, should it die, is taken back.", flag="--keeper"
+        False,
+        "Only watch that what a tuner on this host leaves behind, should it die, is rolled back.",
+        flag="--keeper",
     )
     lease: Literal["none", "event"] = option(
         "none", "Also keep a lease in the database, should this host vanish: none, or event (its scheduler)."
     )
     lease_s: int = Field(
-        default=20, ge=LEAST_S, le=MOST_S, description="Seconds of silence after which the lease takes a try back."
+        default=20, ge=LEAST_S, le=MOST_S, description="Seconds of silence after which the lease rolls a trial back."
     )
     guard: GuardSettings = GuardSettings()
     pace: PaceSettings = PaceSettings()

@@ -65,7 +65,7 @@ def check_proposed(settings: TuneSettings, server: Tunable) -> None:
 
 
 def predictor_for(settings: TuneSettings) -> Predictor:
-    """What proposes tuples: to who applies, one for somebody who measures what follows; else one for a single look.
+    """What proposes tuples: to who applies, what measures what follows; else what has a single observation.
 
     Raises:
         ArtefactError: The model or the curves are missing or damaged.
@@ -79,7 +79,7 @@ def predictor_for(settings: TuneSettings) -> Predictor:
 
 
 def _of_model(settings: TuneSettings, model: Path | None) -> Predictor:
-    """What a model proposes, as the mode asks it: who only advises has a single look."""
+    """What a model proposes, as the mode asks it: who only advises has a single observation."""
     if settings.mode is Mode.APPLY:
         return bandit_for(settings.server_kind, model)
     try:

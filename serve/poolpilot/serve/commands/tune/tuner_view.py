@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen
 from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS, sparkline
-from poolpilot.serve.page.standing import Standing
+from poolpilot.serve.page.tuner_status import TunerStatus
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation
 
 SHOWN_WINDOWS = 60
 """A line of 80 columns holds so many beside their name."""
@@ -23,7 +23,7 @@ SHOWN_WINDOWS = 60
 SHOWN_DECISIONS = 8
 
 STYLES = {
-    State.TRY: "cyan",
+    State.TRIAL: "cyan",
     State.VERIFY: "cyan",
     State.HOLD: "green",
     State.ROLL_BACK: "bold red",
@@ -46,8 +46,8 @@ class TunerView(TunerScreen):
         self._title = title
         self._levels = ASCII_LEVELS if console.options.ascii_only else BLOCKS
         self._rates: deque[float] = deque(maxlen=SHOWN_WINDOWS)
-        self._lines: deque[tuple[str, Standing, str]] = deque(maxlen=SHOWN_DECISIONS)
-        self._now: tuple[Look, Decision] | None = None
+        self._lines: deque[tuple[str, TunerStatus, str]] = deque(maxlen=SHOWN_DECISIONS)
+        self._now: tuple[Observation, Decision] | None = None
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
 
     @override
@@ -57,23 +57,23 @@ class TunerView(TunerScreen):
         return self._live if draws else super().shown()
 
     @override
-    def add(self, look: Look, decision: Decision) -> None:
+    def add(self, observation: Observation, decision: Decision) -> None:
         """Takes a decision and draws it."""
-        self._now = (look, decision)
-        if look.reading is not None:
-            self._rates.append(look.reading.throughput_per_s)
-        super().add(look, decision)
+        self._now = (observation, decision)
+        if observation.reading is not None:
+            self._rates.append(observation.reading.throughput_per_s)
+        super().add(observation, decision)
         if self._live.is_started:
             self._live.refresh()
 
     @override
-    def say(self, look: Look, stands: Standing, reason: str) -> None:
+    def say(self, observation: Observation, status: TunerStatus, reason: str) -> None:
         """Keeps what is new for the screen, or prints it where there is none."""
         if not self._live.is_started:
-            super().say(look, stands, reason)
+            super().say(observation, status, reason)
             return
-        clock = datetime.fromtimestamp(look.unix_s).strftime("%H:%M:%S")
-        self._lines.append((clock, stands, reason))
+        clock = datetime.fromtimestamp(observation.unix_s).strftime("%H:%M:%S")
+        self._lines.append((clock, status, reason))
 
     def view(self) -> Group:
         """What is on the screen now: of the last decisions as many as it has room for, since it is cut at its end."""
@@ -91,28 +91,28 @@ class TunerView(TunerScreen):
     def _has_room_for(self, view: Group) -> bool:
         return len(self._console.render_lines(view, pad=False)) <= self._console.height
 
-    def _facts(self, look: Look, decision: Decision) -> Iterator[tuple[str, Text]]:
-        if self._stands is not None:
-            yield "state", _styled(self._stands)
-        in_force = "not reached" if look.in_force is None else str(look.in_force)
-        yield "in force", Text(f"{in_force}, verified {decision.verified}")
+    def _facts(self, observation: Observation, decision: Decision) -> Iterator[tuple[str, Text]]:
+        if self._status is not None:
+            yield "state", _styled(self._status)
+        in_force = "not reached" if observation.in_force is None else str(observation.in_force)
+        yield "in force", Text(f"{in_force}, incumbent {decision.incumbent}")
         if decision.would is not None:
             yield "would try", Text(str(decision.would))
         if self._rates:
             yield "throughput", Text(f"{sparkline(self._rates, self._levels)} {self._rates[-1]:.0f}/s")
-        if look.reading is not None and look.reading.latency_ms is not None:
-            yield "latency", Text(f"{look.reading.latency_ms:.1f} ms")
-        counts = f"{self.entered[State.TRY]}, taken back {self.entered[State.ROLL_BACK]}"
-        yield "tries", Text(f"{counts}; {self.turns} windows")
+        if observation.reading is not None and observation.reading.latency_ms is not None:
+            yield "latency", Text(f"{observation.reading.latency_ms:.1f} ms")
+        counts = f"{self.entered[State.TRIAL]}, rolled back {self.entered[State.ROLL_BACK]}"
+        yield "trials", Text(f"{counts}; {self.turns} windows")
 
 
-def _table(lines: Sequence[tuple[str, Standing, str]]) -> Table:
+def _table(lines: Sequence[tuple[str, TunerStatus, str]]) -> Table:
     """Decisions as a table."""
     table = Table.grid(padding=(0, 2))
-    for clock, stands, reason in lines:
-        table.add_row(clock, _styled(stands), Text(reason))
+    for clock, status, reason in lines:
+        table.add_row(clock, _styled(status), Text(reason))
     return table
 
 
-def _styled(stands: Standing) -> Text:
-    return Text(str(stands), style="yellow" if stands.lost_try else STYLES.get(stands.state, ""))
+def _styled(status: TunerStatus) -> Text:
+    return Text(str(status), style="yellow" if status.lost_trial else STYLES.get(status.state, ""))

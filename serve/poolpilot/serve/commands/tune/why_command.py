@@ -24,7 +24,7 @@ from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
 from poolpilot.serve.page.gist import gist
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, log_files, read_log
-from poolpilot.serve.tuner.machine.evidence.look import Proposal
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal
 from poolpilot.serve.tuner.tuning_account import TuningAccount
 
 HELP = (
@@ -130,7 +130,7 @@ def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
     """The decisions whose state or reason differs from the one before, numbers that run on left out."""
     before: tuple[str, str] | None = None
     for line in lines:
-        now = (line.decision.state, gist(line.decision.reason, hindered=bool(line.look.hindrances)))
+        now = (line.decision.state, gist(line.decision.reason, hindered=bool(line.observation.hindrances)))
         if now != before and not line.decision.routine:
             yield line
         before = now
@@ -138,13 +138,13 @@ def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
 
 def as_row(line: LoggedDecision) -> dict[str, Any]:
     """A decision fit for a table and for JSON."""
-    in_force = line.look.in_force
+    in_force = line.observation.in_force
     return {
-        "when": datetime.fromtimestamp(line.look.unix_s).astimezone().isoformat(" ", "seconds"),
-        "unix_s": line.look.unix_s,
+        "when": datetime.fromtimestamp(line.observation.unix_s).astimezone().isoformat(" ", "seconds"),
+        "unix_s": line.observation.unix_s,
         "in_force": "-" if in_force is None else str(in_force),
         "state": str(line.decision.state),
-        "expected": _expected(line.look.proposal),
+        "expected": _expected(line.observation.proposal),
         "why": line.decision.reason,
     }
 

@@ -1,4 +1,4 @@
-"""A run from its beginning to what is said of it, with the way back."""
+"""A run from its beginning to what is said of it, with the restoration."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -54,7 +54,7 @@ def run_on(
     *,
     keep: bool = False,
 ) -> None:
-    """Runs on an open server, and brings the first tuple back unless what was reached is to stay; see `conduct`."""
+    """Runs on an open server, and brings the initial tuple back unless what was reached is to stay; see `conduct`."""
     with restoring(target.restoration, command, console, keep=keep):
         run = open_run(target)
         try:

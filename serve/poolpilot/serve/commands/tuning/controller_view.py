@@ -174,12 +174,12 @@ class KnobsView(ControllerView):
         return DecisionLine(latest["sample"], f"({middles})", latest["decision"], latest["reason"])
 
 
-class LookingView(ControllerView):
+class ObservingView(ControllerView):
     """A climb that has not begun: the tuple in force is looked at, or what a model names is tried."""
 
     def mode(self) -> Iterator[tuple[str, str]]:
         """That it looks."""
-        yield "mode", "looking: nothing is decided yet"
+        yield "mode", "observing: nothing is decided yet"
 
     def place(self, pool_tuple: PoolTuple) -> Iterator[tuple[str, str]]:
         """The pool size."""
@@ -193,7 +193,7 @@ class LookingView(ControllerView):
 def view_of(controller: Controller) -> ControllerView:
     """The view of a controller as it is now; a warm start gets another once its climb has taken over."""
     if isinstance(controller, WarmStart):
-        return LookingView(controller) if controller.climb is None else view_of(controller.climb)
+        return ObservingView(controller) if controller.climb is None else view_of(controller.climb)
     if isinstance(controller, KnobClimbController):
         return KnobsView(controller)
     if isinstance(controller, ClimbController) and isinstance(controller.climber, SpectralClimber):

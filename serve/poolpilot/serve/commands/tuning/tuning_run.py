@@ -25,8 +25,8 @@ class TuningRun:
         screen: Shows what happens.
         period_s: Seconds of a window where the controller asks for no other length.
         horizon_s: Seconds of the run; None is until the controller is finished.
-        measurement: How the first tuple is measured, and what is compared with it.
-        before: The window under the first tuple; None until it is measured.
+        measurement: How the initial tuple is measured, and what is compared with it.
+        before: The window under the initial tuple; None until it is measured.
         steps: The windows of the run so far.
         interrupted: Whether the user ended it.
         finished: Whether it came to its end: neither a user nor an error ended it before.
@@ -103,7 +103,7 @@ class TuningRun:
         return outcome_body(before, last, self.target.server.knobs, self.objective)
 
     def _follow_first(self) -> None:
-        """What follows the window under the first tuple."""
+        """What follows the window under the initial tuple."""
 
     def _conclude(self) -> None:
         """What follows the last window."""

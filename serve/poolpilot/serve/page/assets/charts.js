@@ -26,7 +26,7 @@ const isOfAnotherClock = (before, row) => {
   return isSimulated(before.unix_s) !== simulated || (simulated && before.unix_s > row.unix_s);
 };
 
-/** The rows of the latest clock, each with where it stands in time: `at_s` never goes back where a wall clock does. */
+/** The rows of the latest clock, each with its place in time: `at_s` never goes back where a wall clock does. */
 export const oneClock = (rows) => {
   const timed = [];
   let wentBackS = 0;
@@ -161,8 +161,8 @@ const latencyChart = (frame) => {
 const knobChart = (frame, title, index, unit) => {
   const { rows, x, width } = frame;
   const inForce = (row) => row.in_force?.[index];
-  const verified = (row) => row.verified[index];
-  const values = rows.flatMap((row) => [inForce(row), verified(row)]).filter((value) => value > 0);
+  const incumbent = (row) => row.incumbent[index];
+  const values = rows.flatMap((row) => [inForce(row), incumbent(row)]).filter((value) => value > 0);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const [top, bottom] = [8, low < high ? 56 : 20];
   const log = scale(Math.log(low), Math.log(high), bottom - 4, top + 4);
@@ -170,7 +170,7 @@ const knobChart = (frame, title, index, unit) => {
   const named = low === high ? [low] : [low, high];
   const grid = named.map((value) => label(LEFT - 6, y(value) + 4, short(value), { "text-anchor": "end" }));
   const lines = [
-    drawn("path", { class: "line verified", d: steps(rows, x, verified, y) }),
+    drawn("path", { class: "line incumbent", d: steps(rows, x, incumbent, y) }),
     drawn("path", { class: "line in-force", d: steps(rows, x, inForce, y) }),
   ];
   const now = inForce(rows.at(-1));
@@ -208,7 +208,7 @@ export const charts = (rows, width) => {
   const figures = [
     throughputChart(frame),
     latencyChart(frame),
-    knobChart(frame, "Pool size (dashed: verified)", 0, ""),
+    knobChart(frame, "Pool size (dashed: incumbent)", 0, ""),
     knobChart(frame, "Oversubscribe", 1, ""),
     knobChart(frame, "Stall limit", 2, " ms"),
     stateStrip(frame),

@@ -39,12 +39,12 @@ export const factsOf = (server) => {
   const row = server.latest;
   const facts = [
     ["In force", tuple(row.in_force)],
-    ["Verified", tuple(row.verified)],
+    ["Incumbent", tuple(row.incumbent)],
     ["Throughput", rate(row.throughput_per_s)],
     [latencyName(row), latency(row.latency_ms)],
-    ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
+    ["Trials", `${server.trials}, rolled back ${server.roll_backs}`],
   ];
-  if (server.tries > 0) facts.push(["Requests by tries", cost(server.lost_requests)]);
+  if (server.trials > 0) facts.push(["Requests by trials", cost(server.lost_requests)]);
   if (server.expected_gain !== null) {
     const words = promised(server.expected_gain, server.expected_low, server.expected_high);
     facts.splice(2, 0, ["Expected gain", words]);

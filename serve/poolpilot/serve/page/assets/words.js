@@ -3,18 +3,18 @@
 /** The states that are shown of a tuner, in the order of the legend, and what each means. */
 export const STATES = {
   watch: "it measures what is in force",
-  try: "it compares a step with what is in force",
-  verify: "a step has done well and must stand",
-  hold: "what is verified stays",
-  "roll back": "a step was worse and is taken back",
+  trial: "it compares a step with what is in force",
+  verify: "a step has done well and must hold on",
+  hold: "the incumbent stays",
+  "roll back": "a step was worse and is rolled back",
   "cool down": "nothing is tried for a while after a roll-back",
   "stand down": "a person has set the pool or thrown the switch",
   "open circuit": "several roll-backs: nothing is tried for long",
-  "connection lost": "nothing was reached in mid-try, and what is verified comes back",
+  "connection lost": "nothing was reached in mid-trial, and the incumbent comes back",
 };
 
-/** The state that is shown: while a lost connection has ended a try the tuner calls the way back a roll-back. */
-export const stateOf = (row) => (row.lost_try ? "connection lost" : row.state);
+/** The state that is shown: once a lost connection has ended a trial the tuner says roll-back, though nobody found it worse. */
+export const stateOf = (row) => (row.lost_trial ? "connection lost" : row.state);
 
 /** The class of a state in the style sheet; an unknown one has a colour too. */
 export const classOf = (state) => (Object.hasOwn(STATES, state) ? `state-${state.replace(" ", "-")}` : "state-watch");
@@ -69,7 +69,7 @@ export const latencies = (row) => {
   return `${latency(row.latency_ms)} (${classes.map(([name, ms]) => `${name} ${latency(ms)}`).join(", ")})`;
 };
 
-/** What tries have cost, or gained. */
+/** What trials have cost, or gained. */
 export const cost = (requests) =>
   Math.round(requests) > 0 ? `${short(Math.round(requests))} lost` : `${short(Math.round(-requests))} gained`;
 

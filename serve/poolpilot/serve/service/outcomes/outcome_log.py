@@ -127,4 +127,4 @@ def _drop_torn_ends(found: list[Path]) -> None:
         except OSError as error:
             raise StoreError(f"cannot mend {segment}: {error.strerror}") from error
         if torn:
-            _LOG.warning("dropped the torn end of a segment; nobody was told that it is there", segment=str(segment))
+            _LOG.warning("dropped the torn end of a segment; no client had an answer for it", segment=str(segment))

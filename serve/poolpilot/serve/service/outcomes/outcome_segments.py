@@ -32,7 +32,7 @@ def read_outcomes(folder: Path, on_left_out: Callable[[str], None] | None = None
     """Gives the outcomes of a folder in the order in which they were reported; it may be written to meanwhile.
 
     After its own come those of the folders of several writers in it, one writer after another. One that came before is
-    left out: what could not be taken back, or was kept by another writer, may have been reported again.
+    left out: what could not be rolled back, or was kept by another writer, may have been reported again.
 
     Args:
         folder: The folder.

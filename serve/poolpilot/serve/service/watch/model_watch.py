@@ -9,14 +9,14 @@ from poolpilot.errors import PoolPilotError
 
 
 class ModelWatch:
-    """Looks every so many seconds whether another model lies where the service was told to load one.
+    """Checks every so many seconds whether another model lies where the service was told to load one.
 
-    One that is still being copied is left alone: it is loaded once two looks in a row have seen the same. One that
+    One that is still being copied is left alone: it is loaded once two checks in a row have seen the same. One that
     cannot be loaded is not tried again before something of it has changed, so that nobody loads in vain for ever.
 
     Args:
-        folder: The folder, or a link to it; to be made before that is loaded. Nothing is looked at if None.
-        every_s: Seconds between two looks; 0 never looks.
+        folder: The folder, or a link to it; to be made before that is loaded. Nothing is checked if None.
+        every_s: Seconds between two checks; 0 never checks.
     """
 
     def __init__(self, folder: Path | None, every_s: float) -> None:
@@ -26,7 +26,7 @@ class ModelWatch:
         self._over = threading.Event()
 
     def begin(self, renew: Callable[[], None]) -> None:
-        """Looks from now on, in a thread of its own.
+        """Checks from now on, in a thread of its own.
 
         Args:
             renew: Loads everything again; where that fails it says so itself.
@@ -35,11 +35,11 @@ class ModelWatch:
             threading.Thread(target=self._run, args=(renew,), daemon=True, name="model-watch").start()
 
     def end(self) -> None:
-        """Looks no more."""
+        """Checks no more."""
         self._over.set()
 
-    def look(self, renew: Callable[[], None]) -> None:
-        """Looks once; see `begin`."""
+    def check(self, renew: Callable[[], None]) -> None:
+        """Checks once; see `begin`."""
         seen = _seen_in(self._folder)
         copied, self._latest = seen == self._latest, seen
         if not seen or not copied or seen == self._loaded:
@@ -50,7 +50,7 @@ class ModelWatch:
 
     def _run(self, renew: Callable[[], None]) -> None:
         while not self._over.wait(self._every_s):
-            self.look(renew)
+            self.check(renew)
 
 
 def _seen_in(folder: Path | None) -> tuple[object, ...]:

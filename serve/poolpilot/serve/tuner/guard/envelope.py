@@ -48,44 +48,44 @@ class Envelope:
         limits = [limit for limit in (guard.most_threads, most_threads) if limit is not None]
         return cls(ranges, guard.factor, min(limits, default=None), frozenset(CORE_KNOBS).difference(knobs.knobs))
 
-    def for_proposals(self, knobs: KnobSpace, verified: PoolTuple) -> KnobSpace:
+    def for_proposals(self, knobs: KnobSpace, incumbent: PoolTuple) -> KnobSpace:
         """The knobs of a server for who proposes: a tuple that no step leads towards would keep others out."""
-        return replace(knobs, permits=partial(self._leads_towards, verified))
+        return replace(knobs, permits=partial(self._leads_towards, incumbent))
 
-    def step(self, verified: PoolTuple, wanted: PoolTuple) -> PoolTuple:
+    def step(self, incumbent: PoolTuple, wanted: PoolTuple) -> PoolTuple:
         """The tuple nearest to `wanted` that may be set from a verified one; that one itself where there is none."""
         values = []
-        for (low, high), goal in zip(self._reaches(verified), wanted.core, strict=True):
+        for (low, high), goal in zip(self._reaches(incumbent), wanted.core, strict=True):
             if low > high:
-                return verified
+                return incumbent
             values.append(min(max(goal, low), high))
         size, oversubscribe, timer_interval_ms = values
-        stepped = verified.with_core((size, oversubscribe, timer_interval_ms))
-        return stepped if self.has_threads_for(stepped) else verified
+        stepped = incumbent.with_core((size, oversubscribe, timer_interval_ms))
+        return stepped if self.has_threads_for(stepped) else incumbent
 
-    def steps_between(self, verified: PoolTuple, wanted: PoolTuple) -> int:
+    def steps_between(self, incumbent: PoolTuple, wanted: PoolTuple) -> int:
         """How many steps lead from a verified tuple to `wanted`, whether they may be taken or not; at least one."""
-        values = zip(CORE_KNOBS, verified.core, wanted.core, strict=True)
+        values = zip(CORE_KNOBS, incumbent.core, wanted.core, strict=True)
         ratios = (abs(math.log(max(goal, 1) / now)) for name, now, goal in values if name not in self.lacking)
         return max(math.ceil(max(ratios) / math.log(self.factor) - 1e-9), 1)
 
-    def check(self, verified: PoolTuple, candidate: PoolTuple) -> None:
+    def check(self, incumbent: PoolTuple, candidate: PoolTuple) -> None:
         """Refuses a tuple that may not be set from a verified one; going back to that one is always allowed.
 
         Raises:
             SettingError: The text names the knob and its range.
         """
-        if candidate == verified:
+        if candidate == incumbent:
             return
-        reaches = self._reaches(verified)
+        reaches = self._reaches(incumbent)
         for name, value, (low, high), span in zip(CORE_KNOBS, candidate.core, reaches, self.ranges, strict=True):
             if not low <= value <= high:
                 raise SettingError(
-                    f"{name} = {value} may not be tried from {verified}: allowed are {low}..{high}, a factor of "
+                    f"{name} = {value} may not be tried from {incumbent}: allowed are {low}..{high}, a factor of "
                     f"{self.factor:g} at most and within {span[0]}..{span[1]}"
                 )
-        if candidate.with_core(verified.core) != verified:
-            raise SettingError(f"{candidate} differs from {verified} in more than the core knobs")
+        if candidate.with_core(incumbent.core) != incumbent:
+            raise SettingError(f"{candidate} differs from {incumbent} in more than the core knobs")
         if not self.has_threads_for(candidate):
             raise SettingError(
                 f"{candidate} may ask for {candidate.active_threads} threads; allowed are {self.most_threads}"
@@ -100,12 +100,12 @@ class Envelope:
         """Whether a tuple asks for no more threads at worst than it may."""
         return self.most_threads is None or pool_tuple.active_threads <= self.most_threads
 
-    def _leads_towards(self, verified: PoolTuple, wanted: PoolTuple) -> bool:
-        return wanted.core == verified.core or self.step(verified, wanted) != verified
+    def _leads_towards(self, incumbent: PoolTuple, wanted: PoolTuple) -> bool:
+        return wanted.core == incumbent.core or self.step(incumbent, wanted) != incumbent
 
-    def _reaches(self, verified: PoolTuple) -> list[tuple[int, int]]:
+    def _reaches(self, incumbent: PoolTuple) -> list[tuple[int, int]]:
         """How far each core knob may go from a verified tuple."""
-        known = zip(CORE_KNOBS, verified.core, self.ranges, strict=True)
+        known = zip(CORE_KNOBS, incumbent.core, self.ranges, strict=True)
         return [(now, now) if name in self.lacking else self._reach(now, span) for name, now, span in known]
 
     def _reach(self, now: int, span: tuple[int, int]) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 A workload is told by the ratios of its windows (`models/latent/ratios.py`), which say the same on any machine and at
 any rate, under the tuple that was in force. Two windows of one workload under one tuple lie about 0.01 apart and seldom
 0.15; two workloads 0.3 and more. Under another tuple the same workload looks different, so that there half the distance
-is asked for. A false match costs a try, which is taken back as every other.
+is asked for. A false match costs a trial, which is rolled back as every other.
 """
 
 import math
@@ -22,7 +22,7 @@ LEAST_SHARED = 4
 MOST_WORKLOADS = 32
 MOST_SIGHTS = 12
 MOST_MISSES = 2
-"""An entry whose tuple was taken back so often since it last did well is forgotten."""
+"""An entry whose tuple was rolled back so often since it last did well is forgotten."""
 
 HOURS_OF_WEEK = 168
 OF_ANOTHER_HOUR = 0.1
@@ -32,7 +32,7 @@ Ratios = tuple[float | None, ...]
 """Ratios of a window in their order; None where the server does not show one."""
 
 
-class WorkloadLook(BaseModel):
+class WorkloadRatios(BaseModel):
     """What a workload looked like under a tuple."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,14 +50,14 @@ class KnownWorkload(BaseModel):
         best: The tuple that was verified for it last.
         noise: Standard deviation of ln goodput between its windows.
         hour: Hour of the week at which it was here last, by UTC.
-        misses: Tries of `best` that were taken back since it last did well.
+        misses: Trials of `best` that were rolled back since it last did well.
         cpus: Processors that the server might use; None where they were not known, or nobody wrote them down.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int
-    sights: tuple[WorkloadLook, ...]
+    sights: tuple[WorkloadRatios, ...]
     best: PoolTuple
     noise: float = Field(ge=0.0, allow_inf_nan=False)
     hour: int = Field(ge=0, lt=HOURS_OF_WEEK)
@@ -68,7 +68,7 @@ class KnownWorkload(BaseModel):
         """Whether it was met on a server of so many processors, for all that is known: another quota is another one."""
         return cpus is None or self.cpus is None or self.cpus == cpus
 
-    def distance(self, sight: WorkloadLook, hour: int) -> float:
+    def distance(self, sight: WorkloadRatios, hour: int) -> float:
         """How far it is from what is seen now, in ratios; infinite where nothing can be compared."""
         apart = min(abs(self.hour - hour), HOURS_OF_WEEK - abs(self.hour - hour)) / (HOURS_OF_WEEK / 2)
         nearest = min(
@@ -88,7 +88,7 @@ class KnownWorkloads(BaseModel):
 
     entries: tuple[KnownWorkload, ...] = Field(default=(), max_length=MOST_WORKLOADS)
 
-    def match(self, sight: WorkloadLook, hour: int, cpus: float | None = None) -> KnownWorkload | None:
+    def match(self, sight: WorkloadRatios, hour: int, cpus: float | None = None) -> KnownWorkload | None:
         """The workload of a server of so many processors that looks most like what is seen now; None if none does."""
         near = [(each.distance(sight, hour), each.number, each) for each in self.entries if each.is_on(cpus)]
         found = min(near, default=None, key=lambda one: one[:2])
@@ -101,7 +101,7 @@ class KnownWorkloads(BaseModel):
     def filed(
         self,
         number: int | None,
-        sights: Sequence[WorkloadLook],
+        sights: Sequence[WorkloadRatios],
         best: PoolTuple,
         noise: float,
         hour: int,
@@ -118,7 +118,7 @@ class KnownWorkloads(BaseModel):
         return KnownWorkloads(entries=(*others, entry)[-MOST_WORKLOADS:]), number
 
     def missed(self, number: int) -> "KnownWorkloads":
-        """After the tuple of an entry was taken back."""
+        """After the tuple of an entry was rolled back."""
         entries = tuple(
             each.model_copy(update={"misses": each.misses + 1}) if each.number == number else each
             for each in self.entries
@@ -136,9 +136,9 @@ def ratio_distance(first: Ratios, second: Ratios) -> float:
     return math.sqrt(sum(squares) / len(squares)) if len(squares) >= LEAST_SHARED else math.inf
 
 
-def sight_of(pool_tuple: PoolTuple, windows: Iterable[Ratios]) -> WorkloadLook:
+def sight_of(pool_tuple: PoolTuple, windows: Iterable[Ratios]) -> WorkloadRatios:
     """What the ratios of some windows under a tuple are on average."""
-    return WorkloadLook(pool_tuple=pool_tuple, ratios=mean_ratios(windows))
+    return WorkloadRatios(pool_tuple=pool_tuple, ratios=mean_ratios(windows))
 
 
 def mean_ratios(windows: Iterable[Ratios]) -> Ratios:
@@ -156,8 +156,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return round(sum(known) / len(known), 4) if known else None
 
 
-def _latest(sights: Sequence[WorkloadLook]) -> tuple[WorkloadLook, ...]:
-    latest: dict[PoolTuple, WorkloadLook] = {}
+def _latest(sights: Sequence[WorkloadRatios]) -> tuple[WorkloadRatios, ...]:
+    latest: dict[PoolTuple, WorkloadRatios] = {}
     for each in sights:
         latest.pop(each.pool_tuple, None)
         latest[each.pool_tuple] = each

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from poolpilot.serve.tuner.known.known_workloads import mean_ratios, ratio_distance
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of, usual_scatter
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Reading
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -89,7 +89,7 @@ def _change(reading: Reading, usual: Sequence[Reading], rules: Rules, watched: S
 
 def _least_apart(usual: Sequence[Reading], watched: Sequence[Reading], rules: Rules) -> float:
     """Distance of ratios beyond which windows are of another workload, however much they scatter."""
-    return max(rules.pace.look_shift, NOISES * max(_scatter(usual), _scatter(watched)))
+    return max(rules.pace.ratio_shift, NOISES * max(_scatter(usual), _scatter(watched)))
 
 
 def _scatter(readings: Sequence[Reading]) -> float:
@@ -99,23 +99,23 @@ def _scatter(readings: Sequence[Reading]) -> float:
     return statistics.median(known) / math.sqrt(2.0) if known else 0.0
 
 
-def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
+def watched_anew(reading: Reading, observation: Observation, memory: Memory, rules: Rules) -> Memory:
     """What is remembered once another workload has come, with its first window.
 
-    Where what was found at first is in force, and a try may have left it so, latency is held against that of before.
+    Where what was found at first is in force, and a trial may have left it so, latency is held against that of before.
     """
-    left = memory.aftermath if memory.verified == memory.home else None
-    anew = begun_anew(look, memory, rules).but(baseline=(reading,))
+    left = memory.aftermath if memory.incumbent == memory.initial else None
+    anew = begun_anew(observation, memory, rules).but(baseline=(reading,))
     return anew if left is None else anew.but(**_changed(left, reading))
 
 
-def begun_anew(look: Look, memory: Memory, rules: Rules) -> Memory:
+def begun_anew(observation: Observation, memory: Memory, rules: Rules) -> Memory:
     """What is remembered once another workload has come, of which there is no window yet."""
     return memory.but(
         state=State.WATCH,
         workload=memory.workload + 1,
         baseline=(),
-        began_s=look.at_s,
+        began_s=observation.at_s,
         other=0,
         asked_s=None,
         pending=None,
@@ -127,43 +127,43 @@ def begun_anew(look: Look, memory: Memory, rules: Rules) -> Memory:
         aftermath=None,
         rows_lost=0.0,
         rows_variance=0.0,
-        check_home=True,
+        check_initial=True,
         present=None,
         sights=(),
         recall=None,
         exploring=False,
         explored=spared(memory, rules),
         returning=None,
-        taken_back_under=(),
+        rolled_back_under=(),
         ways_round=0,
     )
 
 
 def left_so(reading: Reading, memory: Memory, rules: Rules) -> Memory | None:
-    """What is remembered where a try has left the pool as a window shows it; None where it is another workload.
+    """What is remembered where a trial has left the pool as a window shows it; None where it is another workload.
 
-    A change that follows directly upon a try is the try's where requests look like those before, unless what is
-    verified does worse than the first tuple did: then that must get its chance, whoever is to blame.
+    A change that follows directly upon a trial is the trial's where requests look like those before, unless what is
+    verified does worse than the initial tuple did: then that must get its chance, whoever is to blame.
     """
     left = memory.aftermath
-    if left is None or not _looks_alike(reading, memory, rules) or not left.does(reading, rules.guard):
+    if left is None or not _appears_alike(reading, memory, rules) or not left.does(reading, rules.guard):
         return None
     return memory.but(baseline=(reading,), other=0, **_changed(left, reading))
 
 
 def _changed(left: Aftermath, reading: Reading) -> dict[str, object]:
-    """What is remembered with the first window of a change that a try may have brought about."""
+    """What is remembered with the first window of a change that a trial may have brought about."""
     return {"aftermath": left.after_change(), **left.held_against((reading,))}
 
 
-def _looks_alike(reading: Reading, memory: Memory, rules: Rules) -> bool:
+def _appears_alike(reading: Reading, memory: Memory, rules: Rules) -> bool:
     """Whether a window may be of the workload that is watched, by its ratios; that of a poorer pool lies 0.26 away."""
     apart = ratio_distance(reading.ratios, mean_ratios(each.ratios for each in memory.baseline))
     return math.isinf(apart) or apart <= _least_apart(memory.baseline, memory.watched, rules)
 
 
 def watched_on(reading: Reading, memory: Memory, rules: Rules) -> Memory:
-    """With a further window of the workload in force; what a try has left is known once there are enough."""
+    """With a further window of the workload in force; what a trial has left is known once there are enough."""
     memory = memory.but(baseline=with_latest(memory.baseline, reading, rules), other=0)
     if memory.aftermath is None:
         return memory
@@ -184,13 +184,13 @@ def spared(memory: Memory, rules: Rules) -> int:
 
 
 def acquitted(memory: Memory, rules: Rules) -> Memory:
-    """Once the workload surely looks otherwise than that under which tries were taken back: they may be tried again.
+    """Once the workload surely looks otherwise than that under which trials were rolled back: they may be tried again.
 
-    An open circuit is half open then, once until it closes: the first try that is taken back opens it again.
+    An open circuit is half open then, once until it closes: the first trial that is rolled back opens it again.
     """
-    if memory.state is State.STAND_DOWN or not _looks_otherwise(memory, rules):
+    if memory.state is State.STAND_DOWN or not _appears_otherwise(memory, rules):
         return memory
-    memory = memory.but(refusals=_lasting(memory), taken_back_under=(), ways_round=0)
+    memory = memory.but(refusals=_lasting(memory), rolled_back_under=(), ways_round=0)
     if memory.state is not State.OPEN_CIRCUIT or memory.opened_again:
         return memory
     return memory.but(
@@ -203,12 +203,12 @@ def acquitted(memory: Memory, rules: Rules) -> Memory:
     )
 
 
-def _looks_otherwise(memory: Memory, rules: Rules) -> bool:
-    """Whether what is watched is far from everything that was seen around the last try that was taken back."""
-    seen = memory.taken_back_under
+def _appears_otherwise(memory: Memory, rules: Rules) -> bool:
+    """Whether what is watched is far from everything that was seen around the last trial that was rolled back."""
+    seen = memory.rolled_back_under
     if not seen or len(memory.baseline) < rules.pace.baseline_windows:
         return False
-    if any(each.pool_tuple != memory.verified for each in seen):
+    if any(each.pool_tuple != memory.incumbent for each in seen):
         return False
     least, sight = _least_apart(memory.baseline, memory.watched, rules), memory.sight()
     return all(least < ratio_distance(each.ratios, sight.ratios) < math.inf for each in seen)

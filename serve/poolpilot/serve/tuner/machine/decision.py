@@ -8,16 +8,21 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 
 
 class State(StrEnum):
-    """Where the tuner stands."""
+    """What the tuner is doing."""
 
     WATCH = "watch"
-    TRY = "try"
+    TRIAL = "trial"
     VERIFY = "verify"
     HOLD = "hold"
     ROLL_BACK = "roll back"
     COOL_DOWN = "cool down"
     STAND_DOWN = "stand down"
     OPEN_CIRCUIT = "open circuit"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "State | None":
+        """A state as logs of releases before 0.2.0 named it."""
+        return cls.TRIAL if value == "try" else None
 
 
 class Mode(StrEnum):
@@ -29,16 +34,16 @@ class Mode(StrEnum):
 
 
 class Decision(BaseModel):
-    """What is to be done until the next look.
+    """What is to be done until the next observation.
 
     Attributes:
-        state: Where the tuner stands.
+        state: What the tuner is doing.
         pool_tuple: The tuple to have in force; None leaves the server alone.
-        verified: The tuple that comes back should the tuner end now.
+        incumbent: The tuple that comes back should the tuner end now.
         reason: Why, as a sentence.
         routine: Whether every window repeats the reason with other numbers, so that it is no news; logs that told it of
             nothing are read as if all were news.
-        ask: Whether the next look shall bring a proposal.
+        ask: Whether the next observation shall bring a proposal.
         would: The tuple that would be tried were it allowed; None where there is none.
         workload: Number of the workload: windows of an earlier one say nothing about this one.
         most_lost: Requests that what was just decided can cost at most, by the throughput before.
@@ -48,7 +53,7 @@ class Decision(BaseModel):
 
     state: State
     pool_tuple: PoolTuple | None
-    verified: PoolTuple
+    incumbent: PoolTuple
     reason: str
     routine: bool = False
     ask: bool = False

@@ -1,15 +1,15 @@
-"""All that the tuner remembers between two looks: with it and the next look a decision can be made again."""
+"""All that the tuner remembers between two observations: with it and the next one a decision can be made again."""
 
 import math
 
 from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadLook, sight_of
+from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadRatios, sight_of
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
-from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 HOUR_S = 3600.0
 
@@ -18,7 +18,7 @@ class Journey(BaseModel):
     """Steps on the way to a tuple that lies further off than one step.
 
     Attributes:
-        origin: The verified tuple that it began from.
+        origin: The incumbent that it began from.
         steps: The tuples on the way, which were no worse than the one before.
         gain: Sum of the steps' gains in ln goodput.
         variance: Sum of their variances.
@@ -43,7 +43,7 @@ class Journey(BaseModel):
 
 
 class Refusal(BaseModel):
-    """A tuple that was taken back, and until when it is not tried again; for as long as the workload lasts if None.
+    """A tuple that was rolled back, and until when it is not tried again; for as long as the workload lasts if None.
 
     Attributes:
         pool_tuple: The tuple.
@@ -64,29 +64,29 @@ class Memory(BaseModel):
     """What is remembered.
 
     Attributes:
-        home: The tuple that the tuner found, or that a person has set since.
-        verified: The tuple that comes back when anything goes wrong.
-        state: Where the tuner stands.
+        initial: The tuple that the tuner found, or that a person has set since.
+        incumbent: The tuple that comes back when anything goes wrong.
+        state: What the tuner is doing.
         expected: The tuple that should be in force.
         lately: The tuple that was tried last, while it may still be in force; None where it cannot be.
         cleans_up: Whether what a person has set is coming into force without what was being tried when they set it.
         began_s: When watching this workload began.
-        baseline: Latest windows of the verified tuple.
+        baseline: Latest windows of the incumbent.
         watched: Latest windows that were watched, whichever workload they were taken for.
-        trial: The try in progress, or that is being verified.
-        homeward: Whether that try is of an earlier tuple, to see whether it would do better.
+        trial: The trial in progress, or that is being verified.
+        backward: Whether that trial is of an earlier tuple, to see whether it would do better.
         goal: The tuple that steps lead to; None where none was proposed.
-        stood: Windows that a try has stood while it is being verified.
-        risen: How far ln latency under what is verified is above that of the first tuple of this workload, by tries.
-        gained: How far ln goodput under what is verified is above that, by tries; by completions where it is a time.
-        aftermath: What a try that was taken back may have left behind, while that is not known; None where it is.
-        rows_lost: How far ln rows read a second under what is verified are below those at first, by tries.
+        held_on: Windows in which a trial has held on while it is being verified.
+        risen: How far ln latency under the incumbent is above that of the initial tuple of this workload, by trials.
+        gained: How far ln goodput under the incumbent is above that, by trials; by completions where it is a time.
+        aftermath: What a trial that was rolled back may have left behind, while that is not known; None where it is.
+        rows_lost: How far ln rows read a second under the incumbent are below those at first, by trials.
         rows_variance: Variance of `rows_lost` by chance.
-        worse: Windows in a row of such a try that were worse than those before it.
+        worse: Windows in a row of such a trial that were worse than those before it.
         other: Windows in a row that are of another workload; negative where goodput fell.
         journey: Steps since the last tuple that was shown better than what it replaced.
-        check_home: Whether another workload has come, under which the tuple that was found may do better.
-        changed_s: When the verified tuple last changed; None before.
+        check_initial: Whether another workload has come, under which the tuple that was found may do better.
+        changed_s: When the incumbent last changed; None before.
         replaced: The tuple that it replaced.
         replaced_risen: What `risen` was under that.
         replaced_gained: What `gained` was under that.
@@ -94,30 +94,30 @@ class Memory(BaseModel):
         replaced_rows_variance: What `rows_variance` was under that.
         pending: A step that waits for leave: hours, approval or the change budget.
         leads_round: Whether the step that the predictor's answer led to is to lead round one that was only too slow.
-        tries_s: When tries began, within the last hour.
-        roll_backs_s: When tries were taken back, within the last hour.
-        openings: How often the circuit was opened since a try was shown to be better.
-        half_open_until_s: Until when the first try that is taken back opens the circuit again, as another workload came
-            while it was open; None where it is open or closed.
+        trials_s: When trials began, within the last hour.
+        roll_backs_s: When trials were rolled back, within the last hour.
+        openings: How often the circuit was opened since a trial was shown to be better.
+        half_open_until_s: Until when the first trial that is rolled back opens the circuit again, as another workload
+            came while it was open; None where it is open or closed.
         opened_again: Whether another workload has had that chance since the circuit was closed.
-        exposed: Share of the longest try that the last one lasted before it was taken back.
+        exposed: Share of the longest trial that the last one lasted before it was rolled back.
         refusals: What is not to be tried again for a while.
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
         paused: Which of them it is, while what was found at first is tried in it.
         circuit_ends_s: When an open circuit ends that a stand-down has taken the place of; None where none has.
-        taken_back_under: What the workload looked like around the last try that was taken back; nothing once another
-            one has come.
+        rolled_back_under: What the workload looked like around the last trial that was rolled back; nothing once
+            another one has come.
         ways_round: Steps under this workload that were to lead round one that was only too slow.
-        took_back: Whether what is verified is coming back since a try was taken back, and not since one was lost.
-        blamed: The window for which a tuple was taken back at once; None once it is known whether going back helped.
-        starved_by: How far ln rows read a second had fallen under it, where it was taken back for that.
+        was_rolled_back: Whether the incumbent is coming back since a trial was rolled back, and not since one was lost.
+        blamed: The window for which a tuple was rolled back at once; None once it is known whether going back helped.
+        starved_by: How far ln rows read a second had fallen under it, where it was rolled back for that.
         asked_s: When the predictor was last asked.
         workload: Number of the workload.
-        exploring: Whether the try in progress, or the way that it is part of, is only to learn from.
+        exploring: Whether the trial in progress, or the way that it is part of, is only to learn from.
         explored: Such ways in a row that have failed, the one in progress included.
         returning: Number of the known workload that was in force when the server was restarted; None once its tuple
             was tried again, or where there was none.
-        lost_requests: Requests that tries have cost so far; negative where they gained.
+        lost_requests: Requests that trials have cost so far; negative where they gained.
         known: Workloads that were here before.
         present: Number of the workload in force among them; None where it is not known, or not yet.
         sights: What the workload in force looked like so far.
@@ -127,8 +127,8 @@ class Memory(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    home: PoolTuple
-    verified: PoolTuple
+    initial: PoolTuple
+    incumbent: PoolTuple
     state: State = State.WATCH
     expected: PoolTuple
     lately: PoolTuple | None = None
@@ -137,9 +137,9 @@ class Memory(BaseModel):
     baseline: tuple[Reading, ...] = ()
     watched: tuple[Reading, ...] = ()
     trial: PairedTrial | None = None
-    homeward: bool = False
+    backward: bool = False
     goal: PoolTuple | None = None
-    stood: tuple[Reading, ...] = ()
+    held_on: tuple[Reading, ...] = ()
     risen: float = 0.0
     gained: float = 0.0
     aftermath: Aftermath | None = None
@@ -148,7 +148,7 @@ class Memory(BaseModel):
     worse: int = 0
     other: int = 0
     journey: Journey | None = None
-    check_home: bool = False
+    check_initial: bool = False
     changed_s: float | None = None
     replaced: PoolTuple | None = None
     replaced_risen: float = 0.0
@@ -157,7 +157,7 @@ class Memory(BaseModel):
     replaced_rows_variance: float = 0.0
     pending: PoolTuple | None = None
     leads_round: bool = False
-    tries_s: tuple[float, ...] = ()
+    trials_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()
     openings: int = 0
     half_open_until_s: float | None = None
@@ -167,9 +167,9 @@ class Memory(BaseModel):
     wait_until_s: float | None = None
     paused: State = State.COOL_DOWN
     circuit_ends_s: float | None = None
-    taken_back_under: tuple[WorkloadLook, ...] = ()
+    rolled_back_under: tuple[WorkloadRatios, ...] = ()
     ways_round: int = 0
-    took_back: bool = False
+    was_rolled_back: bool = False
     blamed: Reading | None = None
     starved_by: float | None = None
     asked_s: float | None = None
@@ -180,18 +180,20 @@ class Memory(BaseModel):
     lost_requests: float = 0.0
     known: KnownWorkloads = KnownWorkloads()
     present: int | None = None
-    sights: tuple[WorkloadLook, ...] = ()
+    sights: tuple[WorkloadRatios, ...] = ()
     recall: int | None = None
     cpus: float | None = None
 
     @classmethod
     def begin(cls, in_force: PoolTuple, at_s: float, known: KnownWorkloads | None = None) -> "Memory":
         """What is known at the beginning: the tuple in force, and perhaps workloads of earlier days."""
-        return cls(home=in_force, verified=in_force, expected=in_force, began_s=at_s, known=known or KnownWorkloads())
+        return cls(
+            initial=in_force, incumbent=in_force, expected=in_force, began_s=at_s, known=known or KnownWorkloads()
+        )
 
-    def sight(self) -> WorkloadLook:
+    def sight(self) -> WorkloadRatios:
         """What the workload in force looks like under the tuple that is verified."""
-        return sight_of(self.verified, (each.ratios for each in self.baseline))
+        return sight_of(self.incumbent, (each.ratios for each in self.baseline))
 
     @property
     def failed_explorations(self) -> int:
@@ -200,7 +202,7 @@ class Memory(BaseModel):
 
     @property
     def half_open(self) -> bool:
-        """Whether one try that is taken back opens the circuit again."""
+        """Whether one trial that is rolled back opens the circuit again."""
         return self.half_open_until_s is not None
 
     def is_paused(self, at_s: float) -> bool:
@@ -220,7 +222,7 @@ class Memory(BaseModel):
             update={
                 "half_open_until_s": None if closed else self.half_open_until_s,
                 "opened_again": self.opened_again and not closed,
-                "tries_s": tuple(each for each in self.tries_s if at_s - each < HOUR_S),
+                "trials_s": tuple(each for each in self.trials_s if at_s - each < HOUR_S),
                 "roll_backs_s": tuple(each for each in self.roll_backs_s if at_s - each < HOUR_S),
                 "refusals": tuple(each for each in self.refusals if each.until_s is None or each.until_s > at_s),
             }
@@ -228,7 +230,7 @@ class Memory(BaseModel):
 
     def has_set(self, pool_tuple: PoolTuple) -> bool:
         """Whether a tuple is of the tuner's making; where a change broke off half way, it has knobs of two."""
-        ours = [each.as_dict() for each in (self.expected, self.verified, self.lately or self.verified)]
+        ours = [each.as_dict() for each in (self.expected, self.incumbent, self.lately or self.incumbent)]
         return all(value in [each[name] for each in ours] for name, value in pool_tuple.as_dict().items())
 
     def refuses(self, pool_tuple: PoolTuple) -> bool:
@@ -248,7 +250,7 @@ class Memory(BaseModel):
         return Decision(
             state=self.state,
             pool_tuple=self.expected,
-            verified=self.verified,
+            incumbent=self.incumbent,
             reason=reason,
             routine=routine,
             ask=ask,

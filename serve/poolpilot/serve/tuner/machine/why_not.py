@@ -1,4 +1,4 @@
-"""What speaks against a try that a predictor proposes: the first reason that holds, as a sentence."""
+"""What speaks against a trial that a predictor proposes: the first reason that holds, as a sentence."""
 
 import math
 import statistics
@@ -15,7 +15,7 @@ from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettin
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.guard.written_core import written_core
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Proposal
 from poolpilot.serve.tuner.machine.memory import Memory
 
 MOST_WAYS_ROUND = 3
@@ -58,25 +58,25 @@ class NoStep:
     reason: str
 
 
-def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> PoolTuple | NoStep:
+def candidate_of(proposal: Proposal, observation: Observation, memory: Memory, rules: Rules) -> PoolTuple | NoStep:
     """The next step towards what is proposed, or why there is none."""
-    verified = memory.verified
+    incumbent = memory.incumbent
     if proposal.abstained:
         return NoStep(f"no advice: {proposal.reason}")
-    if proposal.pool_tuple.core == verified.core:
-        return NoStep(f"{verified} stays: {proposal.reason}")
-    if not promises(proposal, rules) and not pays(proposal, look, memory, rules):
+    if proposal.pool_tuple.core == incumbent.core:
+        return NoStep(f"{incumbent} stays: {proposal.reason}")
+    if not promises(proposal, rules) and not pays(proposal, observation, memory, rules):
         return NoStep(
             f"{proposal.pool_tuple} promises {100 * math.expm1(proposal.gain or 0.0):.1f} %, less than the "
-            f"{100 * rules.guard.min_gain:g} % that a try must{_learning(proposal, memory, rules)}"
+            f"{100 * rules.guard.min_gain:g} % that a trial must{_learning(proposal, memory, rules)}"
         )
-    candidate = rules.envelope.step(verified, proposal.pool_tuple)
-    if candidate == verified:
-        return NoStep(f"no step from {verified} towards {proposal.pool_tuple} is within what is allowed")
+    candidate = rules.envelope.step(incumbent, proposal.pool_tuple)
+    if candidate == incumbent:
+        return NoStep(f"no step from {incumbent} towards {proposal.pool_tuple} is within what is allowed")
     if not memory.refuses(candidate):
         return candidate
     return _way_round(candidate, memory, rules) or NoStep(
-        f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago, or ended a tuner"
+        f"{candidate}, the step towards {proposal.pool_tuple}, was rolled back not long ago, or ended a tuner"
     )
 
 
@@ -87,14 +87,14 @@ def _way_round(refused: PoolTuple, memory: Memory, rules: Rules) -> PoolTuple | 
     stall limit its group goes on after half the time. A few more may let them wait longer even so, though many more
     would not: from a shorter stall limit alone the same step is less of one.
     """
-    verified, (shortest_ms, _) = memory.verified, rules.envelope.ranges[2]
-    if refused.active_threads <= verified.active_threads or not memory.only_slowed(refused):
+    incumbent, (shortest_ms, _) = memory.incumbent, rules.envelope.ranges[2]
+    if refused.active_threads <= incumbent.active_threads or not memory.only_slowed(refused):
         return None
     if memory.ways_round >= MOST_WAYS_ROUND:
         return None
-    for way in (refused, verified) if refused.core[2] >= verified.core[2] else (verified,):
-        candidate = rules.envelope.step(verified, way.with_core((*way.core[:2], shortest_ms)))
-        if candidate not in (verified, refused) and not memory.refuses(candidate):
+    for way in (refused, incumbent) if refused.core[2] >= incumbent.core[2] else (incumbent,):
+        candidate = rules.envelope.step(incumbent, way.with_core((*way.core[:2], shortest_ms)))
+        if candidate not in (incumbent, refused) and not memory.refuses(candidate):
             return candidate
     return None
 
@@ -104,30 +104,30 @@ def promises(proposal: Proposal, rules: Rules) -> bool:
     return proposal.gain is None or proposal.gain >= math.log1p(rules.guard.min_gain)
 
 
-def pays(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> bool:
+def pays(proposal: Proposal, observation: Observation, memory: Memory, rules: Rules) -> bool:
     """Whether trying what is proposed is expected to bring in more than it can cost, though it promises little itself.
 
     A workload is expected to last as long again as it has lasted. What it brings in over that time is set against the
-    most that the steps there can lose, twice as much after every such try that has failed since one did well.
+    most that the steps there can lose, twice as much after every such trial that has failed since one did well.
     """
     if proposal.improvement is None or not memory.baseline or memory.failed_explorations >= rules.guard.explorations:
         return False
-    steps = rules.envelope.steps_between(memory.verified, proposal.pool_tuple)
+    steps = rules.envelope.steps_between(memory.incumbent, proposal.pool_tuple)
     price_s = steps * most_lost_windows(rules) * memory.baseline[-1].seconds * 2.0**memory.failed_explorations
-    return proposal.improvement * (look.at_s - memory.began_s) >= price_s
+    return proposal.improvement * (observation.at_s - memory.began_s) >= price_s
 
 
 def promised(proposal: Proposal, rules: Rules) -> str:
-    """What a try is for, to follow on what it is towards."""
+    """What a trial is for, to follow on what it is towards."""
     if proposal.improvement is not None and not promises(proposal, rules):
         return f", to learn from: that is expected to take {100 * proposal.improvement:.1f} % off what is lost"
     return "" if proposal.gain is None else f", which promises {100 * math.expm1(proposal.gain):+.0f} %"
 
 
 def most_lost_windows(rules: Rules) -> float:
-    """Windows' worth that a try can lose: all of the first, and of each later one what is allowed.
+    """Windows' worth that a trial can lose: all of the first, and of each later one what is allowed.
 
-    More would have ended the try.
+    More would have ended the trial.
     """
     return 1.0 + (rules.pace.most_pairs - 1 + rules.pace.verify_windows) * rules.guard.most_drop
 
@@ -137,7 +137,7 @@ def _learning(proposal: Proposal, memory: Memory, rules: Rules) -> str:
     if not proposal.improvement or not rules.guard.explorations:
         return ""
     if memory.failed_explorations >= rules.guard.explorations:
-        return f", and {memory.failed_explorations} tries to learn from have failed in a row"
+        return f", and {memory.failed_explorations} trials to learn from have failed in a row"
     return f", and what is learned by it ({100 * proposal.improvement:.1f} %) does not pay for it yet"
 
 
@@ -149,29 +149,32 @@ def at_worst(pool_tuple: PoolTuple, rules: Rules) -> str:
     return f"{threads} threads at work and {threads * rules.thread_stack_bytes / 2**20:.0f} MB of their stacks at worst"
 
 
-def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> str | None:
+def why_not(candidate: PoolTuple, observation: Observation, memory: Memory, rules: Rules) -> str | None:
     """Why a step may not be tried now; None where it may."""
     if rules.mode is not Mode.APPLY:
         return f"would try {candidate}, but the mode is {rules.mode}"
-    if outside_hours(look, rules):
+    if outside_hours(observation, rules):
         return f"would try {candidate}, but not before the hours: {hours_in_words(rules)}"
     if (too_little := _too_little(candidate, memory, rules)) is not None:
         return too_little
-    if asks_for_more(candidate, memory.verified) and look.reading is not None and look.reading.used_up_quota:
+    if (
+        asks_for_more(candidate, memory.incumbent)
+        and observation.reading is not None
+        and observation.reading.used_up_quota
+    ):
         return f"would try {candidate}, but processors are withheld, and more threads are no more processors"
-    if len(memory.tries_s) >= rules.guard.tries_per_hour:
-        return f"would try {candidate}, but {rules.guard.tries_per_hour} configurations were tried within an hour"
-    if rules.approval and _approved(look) != candidate.core:
-        return (
-            f"would try {candidate}, which waits for approval ({at_worst(candidate, rules)}){_approved_instead(look)}"
-        )
+    if len(memory.trials_s) >= rules.guard.trials_per_hour:
+        return f"would try {candidate}, but {rules.guard.trials_per_hour} configurations were tried within an hour"
+    if rules.approval and _approved(observation) != candidate.core:
+        asked = f"would try {candidate}, which waits for approval ({at_worst(candidate, rules)})"
+        return f"{asked}{_approved_instead(observation)}"
     return None
 
 
 def _too_little(candidate: PoolTuple, memory: Memory, rules: Rules) -> str | None:
     """Why the load is too small to tell whether a candidate does better, or for it to do better; None where it is not.
 
-    By the latest windows of what is verified: in one of them other programs may have taken the processors, or a burst
+    By the latest windows of the incumbent: in one of them other programs may have taken the processors, or a burst
     may have come.
     """
     windows = memory.baseline[-rules.pace.baseline_windows :]
@@ -180,15 +183,15 @@ def _too_little(candidate: PoolTuple, memory: Memory, rules: Rules) -> str | Non
     requests = statistics.fmean(each.requests for each in windows)
     if requests < rules.pace.least_requests:
         return f"would try {candidate}, but {requests:.0f} requests a window are too little load to tell"
-    most = statistics.median(each.most_gain(memory.verified, candidate) for each in windows)
+    most = statistics.median(each.most_gain(memory.incumbent, candidate) for each in windows)
     if most < math.log1p(rules.guard.min_gain):
         return f"would try {candidate}, but {at_most_in_words(most)}: that is what requests wait"
     return None
 
 
-def outside_hours(look: Look, rules: Rules) -> bool:
+def outside_hours(observation: Observation, rules: Rules) -> bool:
     """Whether hours are named in which anything may be changed, and it is none of them."""
-    now = datetime.fromtimestamp(look.unix_s)
+    now = datetime.fromtimestamp(observation.unix_s)
     return bool(rules.hours) and not any(each.hold(now) for each in rules.hours)
 
 
@@ -197,15 +200,15 @@ def hours_in_words(rules: Rules) -> str:
     return ", ".join(each.text for each in rules.hours)
 
 
-def _approved(look: Look) -> tuple[int, int, int] | None:
-    return None if look.approved is None else written_core(look.approved)
+def _approved(observation: Observation) -> tuple[int, int, int] | None:
+    return None if observation.approved is None else written_core(observation.approved)
 
 
-def _approved_instead(look: Look) -> str:
+def _approved_instead(observation: Observation) -> str:
     """What is approved where that is not the step that waits, to follow on a sentence; the text itself is anybody's."""
-    if look.unread_approval is not None:
-        return f"; the file that it would stand in cannot be read: {look.unread_approval}"
-    if look.approved is None:
+    if observation.unread_approval is not None:
+        return f"; the file that would hold it cannot be read: {observation.unread_approval}"
+    if observation.approved is None:
         return ""
-    core = _approved(look)
+    core = _approved(observation)
     return "; what is approved is no configuration such as (4, 3, 250)" if core is None else f"; {core} is approved"

@@ -1,11 +1,11 @@
-"""A try that is taken back may leave the pool in another state: no other workload, and no new measure of latency."""
+"""A trial that is rolled back may leave the pool in another state: no other workload, and no new measure of latency."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive
+from tests.serve.tuner.conftest import INITIAL, Drive
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
@@ -54,7 +54,7 @@ def on_other(drive: MakeDrive, pool: Latches) -> Drive:
     """A tuner that has verified a step, and is no longer on probation."""
     tuner = drive(pool.throughput, latency=pool.latency, wanted=OTHER, noise=0.005)
     tuner.run(200)
-    assert tuner.memory.verified == OTHER
+    assert tuner.memory.incumbent == OTHER
     return tuner
 
 
@@ -94,8 +94,8 @@ def test_where_the_first_tuple_did_better_it_gets_its_chance(drive: MakeDrive) -
     tuner.wanted = FOUR
     tuner.until(State.ROLL_BACK)
     tuner.wanted = OTHER
-    tuner.until(State.TRY)
-    assert (tuner.memory.workload, tuner.memory.homeward, tuner.memory.risen) == (1, True, 0.0)
+    tuner.until(State.TRIAL)
+    assert (tuner.memory.workload, tuner.memory.backward, tuner.memory.risen) == (1, True, 0.0)
 
 
 def test_what_a_try_has_left_behind_counts_as_risen(drive: MakeDrive) -> None:
@@ -103,7 +103,7 @@ def test_what_a_try_has_left_behind_counts_as_risen(drive: MakeDrive) -> None:
     pool = Latches()
     tuner = drive(pool.throughput, latency=pool.latency, wanted=FOUR, noise=0.005)
     tuner.until(State.ROLL_BACK)
-    tuner.wanted = HOME
+    tuner.wanted = INITIAL
     tuner.run(6)
     assert tuner.memory.workload == 1
     assert tuner.memory.risen == pytest.approx(math.log(1.3))
@@ -117,11 +117,11 @@ def test_a_step_that_adds_to_it_is_taken_back(drive: MakeDrive) -> None:
     tuner = drive(pool.throughput, latency=pool.latency, wanted=FOUR, noise=0.005)
     tuner.until(State.ROLL_BACK)
     tuner.wanted = OTHER
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     tuner.until(State.ROLL_BACK)
     assert "latency under (2, 2, 500) would be 40 % above that at first, with the steps before" in tuner.decision.reason
     tuner.run(100)
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL
 
 
 def test_a_step_that_adds_nothing_is_kept(drive: MakeDrive) -> None:
@@ -135,7 +135,7 @@ def test_a_step_that_adds_nothing_is_kept(drive: MakeDrive) -> None:
     tuner.until(State.ROLL_BACK)
     tuner.wanted = OTHER
     tuner.run(100)
-    assert tuner.memory.verified == OTHER
+    assert tuner.memory.incumbent == OTHER
     assert tuner.memory.risen == pytest.approx(math.log(3.0 * 0.99), abs=0.01)
 
 
@@ -144,7 +144,7 @@ def test_a_change_right_after_the_way_back_counts_as_risen_too(drive: MakeDrive)
     tuner = drive(pool.throughput, latency=pool.latency, wanted=FOUR, noise=0.005)
     tuner.until(State.COOL_DOWN)
     assert tuner.memory.workload == 0
-    tuner.wanted = HOME
+    tuner.wanted = INITIAL
     tuner.run(100)
     assert tuner.memory.workload == 1
     assert tuner.memory.risen == pytest.approx(math.log(1.3))
@@ -154,31 +154,31 @@ def test_a_change_that_follows_later_is_the_workloads(drive: MakeDrive) -> None:
     pool = Latches(after_s=60.0)
     tuner = drive(pool.throughput, latency=pool.latency, wanted=FOUR, noise=0.005)
     tuner.until(State.COOL_DOWN)
-    tuner.wanted = HOME
+    tuner.wanted = INITIAL
     tuner.run(100)
     assert (tuner.memory.workload, tuner.memory.risen, tuner.memory.aftermath) == (1, 0.0, None)
 
 
 def test_the_next_workload_ends_what_a_try_has_left(drive: MakeDrive) -> None:
-    """Also where it was no try that had left it, but a load that changed at the same time."""
+    """Also where it was no trial that had left it, but a load that changed at the same time."""
     pool = Latches()
     tuner = drive(pool.throughput, latency=pool.latency, wanted=FOUR, noise=0.005)
     tuner.until(State.ROLL_BACK)
-    tuner.wanted = HOME
+    tuner.wanted = INITIAL
     tuner.run(100)
     pool.load = 2.0
     tuner.run(3)
     assert (tuner.memory.workload, tuner.memory.risen) == (2, 0.0)
     tuner.wanted = OTHER
     tuner.run(100)
-    assert tuner.memory.verified == OTHER
+    assert tuner.memory.incumbent == OTHER
 
 
 def test_a_lighter_load_is_no_leave(drive: MakeDrive) -> None:
     pool = Latches(slower=0.5, of_four=3.0)
     tuner = drive(pool.throughput, latency=pool.latency, wanted=FOUR, noise=0.005)
     tuner.until(State.ROLL_BACK)
-    tuner.wanted = HOME
+    tuner.wanted = INITIAL
     tuner.run(100)
     assert (tuner.memory.workload, tuner.memory.risen) == (1, 0.0)
 
@@ -187,24 +187,24 @@ def test_what_the_try_of_the_first_tuple_leaves_counts_too(drive: MakeDrive) -> 
     pool = Latches(poorer=1.4, slower=1.15)
     tuner = on_other(drive, pool)
     pool.load = 2.0
-    tuner.until(State.TRY)
-    assert tuner.memory.homeward
+    tuner.until(State.TRIAL)
+    assert tuner.memory.backward
     pool.collapsed_s = 0.0
     tuner.run(30)
-    assert (tuner.memory.verified, tuner.memory.workload) == (OTHER, 1)
+    assert (tuner.memory.incumbent, tuner.memory.workload) == (OTHER, 1)
     assert tuner.memory.risen == pytest.approx(math.log(1.15))
 
 
 def test_what_a_step_leaves_that_falls_on_probation_counts_too(drive: MakeDrive) -> None:
-    """Held against the first tuple, not against the step."""
+    """Held against the initial tuple, not against the step."""
     pool = Latches()
     tuner = drive(pool.throughput, latency=pool.latency, wanted=OTHER, noise=0.005)
     tuner.until(State.HOLD)
-    tuner.wanted, pool.collapsed_s = HOME, 0.0
+    tuner.wanted, pool.collapsed_s = INITIAL, 0.0
     tuner.until(State.ROLL_BACK, most=4)
     assert "soon after" in tuner.decision.reason
     tuner.run(30)
-    assert (tuner.memory.verified, tuner.memory.workload) == (HOME, 1)
+    assert (tuner.memory.incumbent, tuner.memory.workload) == (INITIAL, 1)
     assert tuner.memory.risen == pytest.approx(math.log(1.3))
 
 
@@ -216,7 +216,7 @@ def test_where_latency_is_not_known_nothing_is_held_against_it(drive: MakeDrive)
 
 
 def test_a_memory_of_an_older_log_has_none() -> None:
-    memory = Memory.begin(HOME, 0.0)
+    memory = Memory.begin(INITIAL, 0.0)
     new = ("aftermath", "gained", "replaced_gained")
     older = {name: value for name, value in memory.model_dump().items() if name not in new}
     assert Memory.model_validate(older) == memory

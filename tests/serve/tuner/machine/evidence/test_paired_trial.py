@@ -8,8 +8,8 @@ import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import LEAST_NOISE, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 BEFORE, CANDIDATE = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
 GUARD, PACE = GuardSettings(), PaceSettings()
@@ -73,7 +73,7 @@ def test_what_is_plain_is_told(ratio: float, expected: str) -> None:
 
 
 def test_errors_are_as_rare_as_they_should_be() -> None:
-    """Of tries that change nothing one in twenty may be called better, and few may end early."""
+    """Of trials that change nothing one in twenty may be called better, and few may end early."""
     same = [run(1.0, 0.06, seed) for seed in range(2000)]
     assert same.count("better") / len(same) < 0.08
     assert same.count("harm") / len(same) < 0.05
@@ -161,8 +161,8 @@ def test_time_saved_beyond_doubt_waits_for_completions_that_are_in_doubt() -> No
 
 def test_what_has_done_well_must_stand_by_its_completions_too() -> None:
     trial = timed_trial((3000.0, 70_000.0), (90_000.0, 70_500.0), (3000.0, 70_000.0))
-    assert trial.stands(timed(90_000.0, 70_000.0), GUARD) is None
-    assert trial.stands(timed(90_000.0, 60_000.0), GUARD) == "14 % below (2, 3, 500)"
+    assert trial.fails(timed(90_000.0, 70_000.0), GUARD) is None
+    assert trial.fails(timed(90_000.0, 60_000.0), GUARD) == "14 % below (2, 3, 500)"
 
 
 def test_what_a_try_leaves_behind_is_told_by_the_windows_before_it() -> None:

@@ -1,14 +1,13 @@
-"""Long statements keep their share of the rows read, whatever a try does for the others."""
+"""Long statements keep their share of the rows read, whatever a trial does for the others."""
 
 import math
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
 from poolpilot.serve.tuner.machine.evidence.starving import (
     falls_clearly,
@@ -17,6 +16,7 @@ from poolpilot.serve.tuner.machine.evidence.starving import (
     starved_before,
     starves,
 )
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(32, 3, 500)
@@ -28,14 +28,14 @@ def reads(rows_per_s: float | None) -> Reading:
 
 def rows_trial(before: float | None, tried: float | None, lost: float = 0.0, noise: float = 0.01) -> PairedTrial:
     trial = PairedTrial(
-        before=HOME, candidate=FAR, noise=0.02, befores=(reads(before),), rows_lost=lost, rows_noise=noise
+        before=INITIAL, candidate=FAR, noise=0.02, befores=(reads(before),), rows_lost=lost, rows_noise=noise
     )
     return trial.with_reading(reads(tried))
 
 
 def scanning(pool_tuple: PoolTuple, _at_s: float = 0.0) -> float:
     """Rows read a second where more groups take from the scans."""
-    return float(1e6 * (HOME.pool_size / pool_tuple.pool_size) ** 0.85)
+    return float(1e6 * (INITIAL.pool_size / pool_tuple.pool_size) ** 0.85)
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_scatter_is_that_of_the_windows_before_or_assumed_where_they_are_few() -
 def test_steps_end_where_long_statements_would_starve(drive: MakeDrive) -> None:
     tuner = drive(rising, rows=scanning, wanted=FAR, noise=0.01)
     tuner.run(100)
-    assert tuner.memory.verified == PoolTuple(8, 3, 500)
+    assert tuner.memory.incumbent == PoolTuple(8, 3, 500)
     assert any("leaves 17 % of the rows that were read at first" in each.reason for each in tuner.decisions)
     tuner = drive(rising, rows=scanning, wanted=FAR, noise=0.01, rules=rules(min_rows_share=0.0))
     tuner.run(100)
-    assert tuner.memory.verified.pool_size >= 16
+    assert tuner.memory.incumbent.pool_size >= 16
 
 
 def test_what_starved_them_is_not_tried_with_a_shorter_stall_limit(drive: MakeDrive) -> None:
@@ -110,11 +110,11 @@ def test_scans_that_join_under_a_larger_pool_bring_back_what_was_found_at_first(
 
     tuner = drive(throughput, rows=rows, wanted=PoolTuple(16, 3, 500), noise=0.01)
     tuner.run(200)
-    assert tuner.memory.verified == PoolTuple(16, 3, 500)
+    assert tuner.memory.incumbent == PoolTuple(16, 3, 500)
     joined_s.append(tuner.at_s)
     tuner.run(200)
     assert any("long statements starve under it" in each.reason for each in tuner.decisions)
-    assert scanning(tuner.memory.verified) >= 0.3 * scanning(HOME)
+    assert scanning(tuner.memory.incumbent) >= 0.3 * scanning(INITIAL)
 
 
 def test_one_report_in_one_window_brings_nothing_back(drive: MakeDrive) -> None:
@@ -124,27 +124,27 @@ def test_one_report_in_one_window_brings_nothing_back(drive: MakeDrive) -> None:
         return rising(pool_tuple, at_s) * (4.0 if at_s >= joined_s[-1] else 1.0)
 
     def rows(pool_tuple: PoolTuple, at_s: float) -> float:
-        reports[0] += pool_tuple == HOME and at_s >= joined_s[-1]
-        return 1e6 if pool_tuple == HOME and reports[0] == 1 else 1e5
+        reports[0] += pool_tuple == INITIAL and at_s >= joined_s[-1]
+        return 1e6 if pool_tuple == INITIAL and reports[0] == 1 else 1e5
 
     tuner = drive(throughput, rows=rows, wanted=PoolTuple(16, 3, 500), noise=0.01)
     tuner.run(200)
     joined_s.append(tuner.at_s)
     tuner.run(200)
     assert reports[0] >= 2, "what was found at first was tried, for more than a window"
-    assert tuner.memory.verified == PoolTuple(16, 3, 500)
+    assert tuner.memory.incumbent == PoolTuple(16, 3, 500)
 
 
 def test_what_a_tuple_took_from_them_ends_with_it(drive: MakeDrive) -> None:
     fell = [1.0]
     tuner = drive(lambda where, at_s: rising(where, at_s) * fell[-1], rows=scanning, wanted=PoolTuple(4, 3, 500))
-    while tuner.memory.verified == HOME:
+    while tuner.memory.incumbent == INITIAL:
         tuner.turn()
     tuner.until(State.HOLD)
     assert tuner.memory.rows_lost == pytest.approx(0.85 * math.log(2.0))
     fell.append(0.5)
     tuner.until(State.ROLL_BACK, most=20)
-    assert tuner.memory.verified == HOME
+    assert tuner.memory.incumbent == INITIAL
     assert (tuner.memory.rows_lost, tuner.memory.risen) == (0.0, 0.0)
 
 
@@ -152,14 +152,14 @@ def test_verdict_that_falls_on_a_window_of_before_blames_what_was_tried(drive: M
     dented = {0: 1.0}
 
     def rows(pool_tuple: PoolTuple, _at_s: float) -> float:
-        if pool_tuple == HOME:
+        if pool_tuple == INITIAL:
             return 1e6 * dented[0]
         dented[0] = 1.15
         return 0.31e6
 
     tuner = drive(rising, rows=rows, wanted=FAR)
     tuner.until(State.ROLL_BACK)
-    assert tuner.looks[-1].in_force == HOME
+    assert tuner.observations[-1].in_force == INITIAL
     assert tuner.turn().state is State.COOL_DOWN
     assert len(tuner.memory.roll_backs_s) == 1
     assert tuner.memory.workload == 0
@@ -173,7 +173,7 @@ def test_falls_that_chance_explains_one_by_one_do_not_come_to_starving(
     """The floor is 0.3; a step more than is seen may be lost, as each is of a few windows."""
 
     def rows(pool_tuple: PoolTuple, _at_s: float) -> float:
-        return float(1e6 * kept ** math.log2(pool_tuple.pool_size / HOME.pool_size))
+        return float(1e6 * kept ** math.log2(pool_tuple.pool_size / INITIAL.pool_size))
 
     tuner = drive(
         lambda where, _at_s: 100.0 * where.pool_size**0.7,
@@ -184,7 +184,7 @@ def test_falls_that_chance_explains_one_by_one_do_not_come_to_starving(
         seed=seed,
     )
     tuner.run(200)
-    assert rows(tuner.memory.verified, 0.0) / 1e6 >= 0.3 * kept
+    assert rows(tuner.memory.incumbent, 0.0) / 1e6 >= 0.3 * kept
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -193,7 +193,7 @@ def test_reports_that_come_and_go_do_not_pass_for_starving(drive: MakeDrive, see
     tuner.rows = lambda _where, _at_s: 1e6 if tuner.rng.random() < 0.5 else 2e3
     tuner.run(200)
     assert not any("starve" in each.reason for each in tuner.decisions)
-    assert tuner.memory.verified == PoolTuple(16, 3, 500)
+    assert tuner.memory.incumbent == PoolTuple(16, 3, 500)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -204,7 +204,7 @@ def test_rows_that_scatter_do_not_pass_for_a_roll_back_that_has_helped(drive: Ma
         return 1000.0 * load[-1]
 
     tuner = drive(flat, rows=flat, rows_noise=0.15, seed=seed, wanted=PoolTuple(4, 3, 500))
-    tuner.until(State.TRY)
+    tuner.until(State.TRIAL)
     load.append(0.4)
     tuner.run(12)
     assert tuner.memory.roll_backs_s == ()

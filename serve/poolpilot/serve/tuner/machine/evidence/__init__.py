@@ -1,1 +1,1 @@
-"""What windows show: of a try beside what was before, of long statements, and of what a try leaves behind."""
+"""What windows show: of a trial beside what was before, of long statements, and of what a trial leaves behind."""

@@ -1,10 +1,10 @@
-"""What a try that was taken back may leave behind: a pool that is poorer, under a workload that is the same.
+"""What a trial that was rolled back may leave behind: a pool that is poorer, under a workload that is the same.
 
 A pool may have more than one state, and going back does not bring the better one back, which looks like another
-workload. Were that what it is taken for, the try of what was found at first would be one more that changes the state,
-and latency would be held against what is found then: a step higher after each such try. So a change that follows
-directly upon a try counts as the try's, as long as no harm is done that another workload would have to explain: while
-what is verified does no worse than the first tuple did before.
+workload. Were that what it is taken for, the trial of what was found at first would be one more that changes the state,
+and latency would be held against what is found then: a step higher after each such trial. So a change that follows
+directly upon a trial counts as the trial's, as long as no harm is done that another workload would have to explain:
+while the incumbent does no worse than the initial tuple did before.
 """
 
 import math
@@ -15,18 +15,18 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict
 
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
-from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import Z_HARM, noise_of
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 
 class Aftermath(BaseModel):
-    """The while after a try in which a change of what is watched may be of its making.
+    """The while after a trial in which a change of what is watched may be of its making.
 
     Attributes:
-        latency: ln latency (ms) under the first tuple of the workload, as it was known before the try; None where it
-            is not known.
+        latency: ln latency (ms) under the initial tuple of the workload, as it was before the trial; None where it is
+            not known.
         goodput: ln of what was completed a second under it, or of goodput where that is no time.
-        scatter: Standard deviation of a window before the try.
+        scatter: Standard deviation of a window before the trial.
         changed: Whether a change was seen.
         windows: Windows in a row since, or since the change, that are alike.
     """
@@ -41,11 +41,11 @@ class Aftermath(BaseModel):
 
     @classmethod
     def of(cls, baseline: Sequence[Reading], risen: float, gained: float) -> Self | None:
-        """That of a try which begins; None where there is no window.
+        """That of a trial which begins; None where there is no window.
 
         Args:
-            baseline: Windows before the try.
-            risen: How far ln latency in them is above that of the first tuple of the workload.
+            baseline: Windows before the trial.
+            risen: How far ln latency in them is above that of the initial tuple of the workload.
             gained: How far ln goodput in them is above that.
         """
         if not baseline:
@@ -55,7 +55,7 @@ class Aftermath(BaseModel):
         return cls(latency=first, goodput=_ln_goodput(baseline) - gained, scatter=scatter)
 
     def does(self, reading: Reading, guard: GuardSettings) -> bool:
-        """Whether a window is no worse than those of the first tuple, by more than a try may be and chance explains."""
+        """Whether a window is worse than the initial tuple's by no more than a trial may be and chance explains."""
         chance = Z_HARM * self.scatter
         drop, rise = -math.log1p(-guard.most_drop), math.log1p(guard.most_latency_rise)
         return self.gained((reading,)) >= -drop - chance and self.risen((reading,)) <= rise + chance
@@ -69,15 +69,15 @@ class Aftermath(BaseModel):
         return self.model_copy(update={"windows": self.windows + 1})
 
     def held_against(self, baseline: Sequence[Reading]) -> dict[str, float]:
-        """The fields of a memory that hold windows against the first tuple."""
+        """The fields of a memory that hold windows against the initial tuple."""
         return {"risen": self.risen(baseline), "gained": self.gained(baseline)}
 
     def gained(self, baseline: Sequence[Reading]) -> float:
-        """How far ln goodput is above that of the first tuple."""
+        """How far ln goodput is above that of the initial tuple."""
         return _ln_goodput(baseline) - self.goodput
 
     def risen(self, baseline: Sequence[Reading]) -> float:
-        """How far ln latency is above that of the first tuple; no less than 0, as a lighter load is no leave."""
+        """How far ln latency is above that of the initial tuple; no less than 0, as a lighter load is no leave."""
         now = _ln_latency(baseline)
         return 0.0 if now is None or self.latency is None else max(now - self.latency, 0.0)
 

@@ -1,4 +1,4 @@
-"""A try beside what it would replace: windows of both in turn, so that a drift of the load falls on both alike.
+"""A trial beside what it would replace: windows of both in turn, so that a drift of the load falls on both alike.
 
 The windows are A0 B1 A1 B2 A2 ..., A the tuple before and B the one tried. The difference of B_i is
     d_i = ln B_i - (ln A_{i-1} + ln A_i) / 2,
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 KNOWN = 4
 LEAST_NOISE = 0.01
@@ -31,13 +31,13 @@ BY_TIME = "by the time that requests spend"
 
 Z_ONE_SIDED_95 = 1.645
 Z_HARM = 2.5
-"""Standard errors beyond which a loss is no chance: one in 160 tries that change nothing ends early."""
+"""Standard errors beyond which a loss is no chance: one in 160 trials that change nothing ends early."""
 
 Z_CLEAR = 4.0
 """Standard errors beyond which a gain needs no further windows."""
 
 KEPT_SHARE = 0.5
-"""Part of what a try may lose that what is kept may: its windows scatter on both sides of their mean."""
+"""Part of what a trial may lose that what is kept may: its windows scatter on both sides of their mean."""
 
 UNSHOWN = 4.0
 """Beyond so many of the standard errors that are wanted windows show nothing, least of all that a candidate is no
@@ -52,20 +52,20 @@ Verdict = Literal["better", "no worse", "worse"]
 
 
 class PairedTrial(BaseModel):
-    """A try in progress.
+    """A trial in progress.
 
     Attributes:
         before: The tuple in force before, which is verified.
         candidate: The tuple that is tried.
         noise: Standard deviation of ln goodput between windows of `before`.
-        befores: Windows under `before`, the last one before the try first.
+        befores: Windows under `before`, the last one before the trial first.
         candidates: Windows under `candidate`.
         throughput_noise: The same of ln throughput, where goodput is told by the time that requests spend in the pool;
             None where it is told by completions.
-        rows_lost: How far ln rows read a second under `before` are below those at first, by the tries between.
+        rows_lost: How far ln rows read a second under `before` are below those at first, by the trials between.
         rows_variance: Variance of `rows_lost` by chance.
         rows_noise: Standard deviation of ln rows read a second between windows of `before`.
-        risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
+        risen: How far ln latency under `before` is above that of the workload's initial tuple, by the trials between.
         anew: Whether it has begun anew with the first window of `before` since it began.
     """
 
@@ -90,7 +90,7 @@ class PairedTrial(BaseModel):
 
     @property
     def befores_within(self) -> tuple[Reading, ...]:
-        """Windows under `before` since the try began."""
+        """Windows under `before` since the trial began."""
         return self.befores if self.anew else self.befores[1:]
 
     def from_latest(self) -> "PairedTrial":
@@ -114,11 +114,11 @@ class PairedTrial(BaseModel):
         return f"is {by} worse than {than} {BY_TIME}" if self.goes_by_time else f"completes {by} less than {than}"
 
     def harm(self, guard: GuardSettings) -> str | None:
-        """Why the try must end now, as a sentence; None while nothing speaks against it.
+        """Why the trial must end now, as a sentence; None while nothing speaks against it.
 
         A loss counts where it exceeds what the guard allows and what chance explains. Latency is held against that of
-        the first tuple of the workload, so that it does not creep up step by step; where it is above what is allowed
-        already, as a try has left it, no candidate may add to that.
+        the initial tuple of the workload, so that it does not creep up step by step; where it is above what is allowed
+        already, as a trial has left it, no candidate may add to that.
         """
         if not self.candidates:
             return None
@@ -137,8 +137,8 @@ class PairedTrial(BaseModel):
             return f"latency under {self.candidate} would be {whole:.0f} % above that at first, with the steps before"
         return None
 
-    def stands(self, reading: Reading, guard: GuardSettings) -> str | None:
-        """Why a window of a try that has done well speaks against it; None where it stands."""
+    def fails(self, reading: Reading, guard: GuardSettings) -> str | None:
+        """Why a window of a trial that has done well speaks against it; None where nothing does."""
         scatter = Z_HARM * math.sqrt(1.0 + 1.0 / len(self.befores))
         for trial, fall in self._falls(reading):
             if fall > max(-math.log1p(-guard.most_drop), scatter * trial.noise):
@@ -161,7 +161,7 @@ class PairedTrial(BaseModel):
             before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
             yield trial, before - math.log(window.goodput_per_s)
 
-    def too_slow(self, stood: Sequence[Reading], guard: GuardSettings) -> str | None:
+    def too_slow(self, held_on: Sequence[Reading], guard: GuardSettings) -> str | None:
         """Why the candidate may not be kept, with the windows that it has stood, by its latency or by its completions.
 
         None where it may.
@@ -171,8 +171,8 @@ class PairedTrial(BaseModel):
             fewer = 100 * -math.expm1(-lost)
             return f"{self.candidate} completes {fewer:.0f} % fewer requests than {self.before}: too few to stay"
         known = [each.latency_ms for each in self.befores if each.latency_ms is not None]
-        tried = [each.latency_ms for each in (*self.candidates, *stood) if each.latency_ms is not None]
-        if len(known) < len(self.befores) or len(tried) < len(self.candidates) + len(stood):
+        tried = [each.latency_ms for each in (*self.candidates, *held_on) if each.latency_ms is not None]
+        if len(known) < len(self.befores) or len(tried) < len(self.candidates) + len(held_on):
             return None
         rise = statistics.fmean(map(math.log, tried)) - statistics.fmean(map(math.log, known))
         whole = max(self.risen, 0.0) + rise
@@ -205,7 +205,7 @@ class PairedTrial(BaseModel):
         return "worse" if beyond or error > UNSHOWN * pace.wanted_error else "no worse"
 
     def _most_pairs(self, pace: PaceSettings) -> int:
-        """Pairs at most; one that was given up when the try began anew counts."""
+        """Pairs at most; one that was given up when the trial began anew counts."""
         return max(pace.most_pairs - self.anew, pace.least_pairs)
 
     def _fewer_perhaps(self, guard: GuardSettings) -> float | None:
@@ -247,9 +247,9 @@ class PairedTrial(BaseModel):
         return (self,) if self.throughput_noise is None else (self, self.by_completions())
 
     def left_behind(self, baseline: Sequence[Reading], guard: GuardSettings) -> float:
-        """How far ln goodput of `before` is below its windows before the try, where that is no chance; 0 where it is.
+        """How far ln goodput of `before` is below its windows before the trial, where that is no chance; 0 where it is.
 
-        A pool may have more than one state, and a try may leave it in a poorer one.
+        A pool may have more than one state, and a trial may leave it in a poorer one.
         """
         if self.throughput_noise is not None:
             return self.by_completions().left_behind([each.by_completions() for each in baseline], guard)
@@ -287,16 +287,16 @@ class PairedTrial(BaseModel):
     def _chance(self, deviations: float) -> float:
         return deviations * self.noise * math.sqrt(SHARED * OF_A_DIFFERENCE / len(self.candidates))
 
-    def lost_requests(self, stood: Sequence[Reading] = ()) -> float:
+    def lost_requests(self, held_on: Sequence[Reading] = ()) -> float:
         """Requests that the windows of the candidate completed less than those around them; negative for a gain.
 
         Args:
-            stood: Further windows of the candidate, which have none of `before` around them: all of these count.
+            held_on: Further windows of the candidate, which have none of `before` around them: all of these count.
         """
         rates = [reading.throughput_per_s for reading in self.befores]
         beside = [statistics.fmean(rates[place : place + 2]) for place in range(len(self.candidates))]
-        beside += [statistics.fmean(rates)] * len(stood)
-        windows = zip(beside, (*self.candidates, *stood), strict=True)
+        beside += [statistics.fmean(rates)] * len(held_on)
+        windows = zip(beside, (*self.candidates, *held_on), strict=True)
         return sum((rate - reading.throughput_per_s) * reading.seconds for rate, reading in windows)
 
     def _differences(self, tried: Sequence[float], of: Literal["goodput", "latency"]) -> list[float]:

@@ -1,7 +1,7 @@
-"""What a try leaves to long statements: the rows that are read, where no client reports classes.
+"""What a trial leaves to long statements: the rows that are read, where no client reports classes.
 
 Reports and dumps come and go, so that a fall of the rows counts only beyond what chance explains: `rows_noise` is the
-standard deviation of ln rows between windows of what is verified. Falls are summed over the steps as they were seen,
+standard deviation of ln rows between windows of the incumbent. Falls are summed over the steps as they were seen,
 with their variances, since several that chance may explain one by one can come to more than it explains.
 """
 
@@ -9,7 +9,6 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import (
     OF_A_DIFFERENCE,
     SHARED,
@@ -18,21 +17,22 @@ from poolpilot.serve.tuner.machine.evidence.paired_trial import (
     PairedTrial,
     noise_of,
 )
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Reading
 
 
-def starves(trial: PairedTrial, min_rows_share: float, stood: Sequence[Reading] = ()) -> str | None:
+def starves(trial: PairedTrial, min_rows_share: float, held_on: Sequence[Reading] = ()) -> str | None:
     """Why long statements get too little under the candidate, as a sentence; None where they get enough.
 
     Args:
-        trial: The try.
+        trial: The trial.
         min_rows_share: Share of the rows read a second at first that must go on being read; 0 for no such floor.
-        stood: Windows that the candidate has stood.
+        held_on: Windows in which the candidate has held on.
     """
-    fall = rows_fall(trial, stood)
+    fall = rows_fall(trial, held_on)
     if fall is None or fall <= 0.0:
         return None
     whole = trial.rows_lost + fall
-    if not _breaks(whole, trial.rows_variance + rows_variance(trial, stood), min_rows_share):
+    if not _breaks(whole, trial.rows_variance + rows_variance(trial, held_on), min_rows_share):
         return None
     return (
         f"{trial.candidate} leaves {100.0 * math.exp(-whole):.0f} % of the rows that were read at "
@@ -51,19 +51,19 @@ def starved_before(trial: PairedTrial, min_rows_share: float) -> str | None:
     )
 
 
-def rows_fall(trial: PairedTrial, stood: Sequence[Reading] = ()) -> float | None:
+def rows_fall(trial: PairedTrial, held_on: Sequence[Reading] = ()) -> float | None:
     """How far ln rows read a second under the candidate are below those before; None where they are not known."""
     before = [each.rows_read_per_s for each in trial.befores]
-    tried = [each.rows_read_per_s for each in (*trial.candidates, *stood)]
+    tried = [each.rows_read_per_s for each in (*trial.candidates, *held_on)]
     if not tried or any(rows is None for rows in (*before, *tried)):
         return None
     rows = [[math.log(each) for each in side if each is not None] for side in (before, tried)]
     return statistics.fmean(rows[0]) - statistics.fmean(rows[1])
 
 
-def rows_variance(trial: PairedTrial, stood: Sequence[Reading] = ()) -> float:
+def rows_variance(trial: PairedTrial, held_on: Sequence[Reading] = ()) -> float:
     """Variance of `rows_fall` by chance."""
-    windows = max(len(trial.candidates) + len(stood), 1)
+    windows = max(len(trial.candidates) + len(held_on), 1)
     return trial.rows_noise**2 * SHARED * OF_A_DIFFERENCE / windows
 
 

@@ -16,12 +16,12 @@ from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.serve.commands.look.visibility import visibility_rows, visibility_table
+from poolpilot.serve.commands.observe.visibility import visibility_rows, visibility_table
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, ProcedureName
 from poolpilot.serve.commands.options.settings_command import as_command
 
 GRANTS_HELP = (
-    "Print the SQL that lets an account look, and set by a procedure that checks ranges. It is printed, never run."
+    "Print the SQL that lets an account observe, and set by a procedure that checks ranges. It is printed, never run."
 )
 CHECK_HELP = "Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."
 

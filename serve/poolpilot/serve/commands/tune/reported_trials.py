@@ -1,4 +1,4 @@
-"""Who is told what became of tries: the service that is asked, a folder on this host, or nobody."""
+"""Who is told what became of trials: the service that is asked, a folder on this host, or nobody."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +13,7 @@ from poolpilot.serve.tuner.tried import OnTried
 
 
 @contextmanager
-def told_of_tries(settings: TuneSettings, target: Target, console: Console) -> Iterator[OnTried]:
+def reported_trials(settings: TuneSettings, target: Target, console: Console) -> Iterator[OnTried]:
     """Tells them for the duration of the block, and says at its end how many they have taken.
 
     Raises:

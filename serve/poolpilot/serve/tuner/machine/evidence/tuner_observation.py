@@ -34,7 +34,7 @@ _Gain = Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)]
 
 
 class Reading(BaseModel):
-    """One window, reduced to what a decision goes by.
+    """One window, reduced to what a decision rests on.
 
     Attributes:
         goodput_per_s: What counts, by the objective of the server.
@@ -96,12 +96,12 @@ class Reading(BaseModel):
 
     @property
     def chance(self) -> float:
-        """Standard error of ln goodput by counting alone: of completed requests, or of requests met by looks.
+        """Standard error of ln goodput by counting alone: of completed requests, or of requests met by observations.
 
         A window whose goodput is told by time has met so many requests as were in the pool, at each look at it.
         """
-        looks = self.seconds / LOOKS_EVERY_S
-        met = looks * self.throughput_per_s / self.goodput_per_s if self.by_time else self.requests
+        observations = self.seconds / LOOKS_EVERY_S
+        met = observations * self.throughput_per_s / self.goodput_per_s if self.by_time else self.requests
         return 1.0 / math.sqrt(max(met, 1.0))
 
     def most_gain(self, in_force: PoolTuple, candidate: PoolTuple) -> float:
@@ -247,7 +247,7 @@ class Challenge(BaseModel):
     error: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
 
 
-class Look(BaseModel):
+class Observation(BaseModel):
     """What the tuner is told when it is to decide.
 
     Attributes:
@@ -256,7 +256,7 @@ class Look(BaseModel):
         in_force: The tuple as read from the server; None where it cannot be reached.
         reading: The window since the last decision; None where there is none to judge by.
         proposal: What a predictor would set, where it was asked.
-        challenge: What another one would set, which is only watched; no decision goes by it.
+        challenge: What another one would set, which is only watched; no decision rests on it.
         hindrances: Why nothing may be changed now.
         kill: Whether a person has thrown the kill switch.
         approved: The tuple that a person has approved, as text.

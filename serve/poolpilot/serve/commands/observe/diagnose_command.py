@@ -1,4 +1,4 @@
-"""`poolpilot diagnose`: whether a server's pool serves, what stands there, who holds what, and what frees it."""
+"""`poolpilot diagnose`: whether a server's pool serves, what is stuck there, who holds what, and what frees it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOption
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (
-    "Look at a MariaDB server twice and say whether its pool is fine, saturated or stuck, what sessions stand at, and "
+    "Observe a MariaDB server twice and say whether its pool is fine, saturated or stuck, what sessions wait for, and "
     "who holds a lock that others wait for; changes nothing."
 )
 
@@ -33,7 +33,9 @@ class DiagnoseSettings(MariadbOptions):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_DIAGNOSE_")
 
     cpus: Cpus = None
-    seconds: float = Field(default=2.0, ge=1.0, le=60.0, description="From the first look to the second: 1..60.")
+    seconds: float = Field(
+        default=2.0, ge=1.0, le=60.0, description="Seconds from the first observation to the second: 1..60."
+    )
     replica_lag: float = Field(
         default=MOST_REPLICA_LAG_S, ge=0.0, le=86_400.0, description="Seconds that a replica may be behind."
     )
@@ -45,11 +47,11 @@ def build() -> Callable[..., None]:
 
 
 def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
-    """Looks at a server and shows what was found.
+    """Observes a server and shows what was found.
 
     Raises:
         SettingError: The DSN, the defaults file or the file to write is wrong.
-        ServerError: The server cannot be reached, has no pool, or is lost while it is looked at.
+        ServerError: The server cannot be reached, has no pool, or is lost while it is observed.
     """
     console = terminal()
     where, diagnosis = found_of(settings, console)
@@ -62,7 +64,7 @@ def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, An
 
     Raises:
         SettingError: The DSN or the defaults file is wrong.
-        ServerError: The server cannot be reached, has no pool, or is lost while it is looked at.
+        ServerError: The server cannot be reached, has no pool, or is lost while it is observed.
     """
     try:
         server = connect(settings.dsn, settings.defaults_file, None, settings.cpus)
@@ -72,18 +74,18 @@ def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, An
         return {"where": settings.dsn}, no_connection_left(settings.dsn, str(error))
     with server:
         where = {"where": server.session.where, "reached": server.reached.as_dict()}
-        return where, look_twice(server, settings, console)
+        return where, observe_twice(server, settings, console)
 
 
-def look_twice(server: MariadbServer, settings: DiagnoseSettings, console: Console) -> Diagnosis:
-    """Looks at a server and says what is wrong with it.
+def observe_twice(server: MariadbServer, settings: DiagnoseSettings, console: Console) -> Diagnosis:
+    """Observes a server twice and says what is wrong with it.
 
     Raises:
         LostServerError: It is gone.
     """
     introduce(server.reached, server.warnings if server.process else server.control.warnings, console)
     console.print(
-        f"Looking at {server.session.where} twice, {settings.seconds:g} s apart; nothing is changed.", soft_wrap=True
+        f"Observing {server.session.where} twice, {settings.seconds:g} s apart; nothing is changed.", soft_wrap=True
     )
     facts = read_facts(server.session, server.process, server.cpus, settings.seconds)
     return diagnosis_of(facts, settings.replica_lag)

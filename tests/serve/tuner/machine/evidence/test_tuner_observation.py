@@ -12,7 +12,7 @@ from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.serve.tuner.machine.evidence.look import MOST_GAIN, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import MOST_GAIN, Proposal, Reading
 
 TIMED = Objective(signal="time_in_system")
 

@@ -1,16 +1,16 @@
-"""Another workload that comes in the middle of a try: the try says nothing of it, and nobody is to blame.
+"""Another workload that comes in the middle of a trial: the trial says nothing of it, and nobody is to blame.
 
 Both tuples complete more then, or fewer, than before, and a pair of windows on either side of the shift tells that for
-the candidate's doing. Goodput cannot say whose doing it is, as a try may free a pool, or leave it poorer;
+the candidate's doing. Goodput cannot say whose doing it is, as a trial may free a pool, or leave it poorer;
 what requests look like can, once each window is held against earlier ones of its own tuple in the same try. Windows
-from before the try are no such ones: the candidate's threads are still there in the first window of the verified tuple,
-and the pool may be in another of its states. Where that window looks different from those before the try, the try
+from before the trial are no such ones: the candidate's threads are still there in the first window of the incumbent,
+and the pool may be in another of its states. Where that window looks different from those before the trial, the trial
 begins anew with it, whichever it is: what was before no longer says what the candidate is to be compared with.
 """
 
 from poolpilot.serve.tuner.machine.another_workload import apart_from, watched_anew
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.recalling import known_again
 from poolpilot.serve.tuner.machine.steps import Step
@@ -20,12 +20,12 @@ SURE = 2
 """Windows in a row that must look different: a single one may be of a job that runs now and then."""
 
 
-def with_look(reading: Reading, memory: Memory, rules: Rules) -> Memory:
-    """With what a window of a try tells of the workload, in `Memory.other`.
+def with_observation(reading: Reading, memory: Memory, rules: Rules) -> Memory:
+    """With what a window of a trial tells of the workload, in `Memory.other`.
 
     Args:
         reading: The window.
-        memory: What is remembered, with the try as it was before that window.
+        memory: What is remembered, with the trial as it was before that window.
         rules: How much is another workload.
     """
     assert memory.trial is not None
@@ -36,7 +36,7 @@ def with_look(reading: Reading, memory: Memory, rules: Rules) -> Memory:
 
 
 def begins_anew(trial: PairedTrial, memory: Memory, rules: Rules) -> bool:
-    """Whether the first window of the verified tuple since the try began looks different from those before it.
+    """Whether the first window of the incumbent since the trial began looks different from those before it.
 
     Where it also completes less, that is told by what is completed (`PairedTrial.held_to`).
     """
@@ -48,30 +48,30 @@ def begins_anew(trial: PairedTrial, memory: Memory, rules: Rules) -> bool:
 
 
 def is_another_workload(memory: Memory) -> bool:
-    """Whether the workload of a try has surely gone."""
+    """Whether the workload of a trial has surely gone."""
     return memory.other >= SURE
 
 
-def ended_by_shift(reading: Reading, look: Look, memory: Memory, rules: Rules, *, sure: bool) -> Step:
-    """Ends a try that another workload has come into; what is verified comes back, and may be known for that one.
+def ended_by_shift(reading: Reading, observation: Observation, memory: Memory, rules: Rules, *, sure: bool) -> Step:
+    """Ends a trial that another workload has come into; the incumbent comes back, and may be known for that one.
 
     A pause goes on: only what was found at first is tried in one, and another workload is no leave for more.
 
     Args:
         reading: The window that tells it.
-        look: What was found out last.
-        memory: What is remembered once the try is over.
+        observation: What was found out last.
+        memory: What is remembered once the trial is over.
         rules: What is allowed.
         sure: Whether two windows tell it; by a single one what was refused stays so, as in a pause.
     """
-    paused = memory.is_paused(look.at_s)
-    anew = watched_anew(reading, look, memory, rules)
-    if look.in_force != memory.verified:
+    paused = memory.is_paused(observation.at_s)
+    anew = watched_anew(reading, observation, memory, rules)
+    if observation.in_force != memory.incumbent:
         anew = anew.but(baseline=())
     if paused or not sure:
-        anew = anew.but(refusals=memory.refusals, taken_back_under=memory.taken_back_under)
-    said = f"requests look different from those before in the try: back to {memory.verified}, watching begins anew"
+        anew = anew.but(refusals=memory.refusals, rolled_back_under=memory.rolled_back_under)
+    said = f"requests look different from those before in the trial: back to {memory.incumbent}, watching begins anew"
     if paused:
         anew = anew.but(state=memory.paused)
         return anew, anew.decision(said)
-    return known_again(said, look, anew, rules)
+    return known_again(said, observation, anew, rules)

@@ -5,7 +5,7 @@ import pytest
 from poolpilot.featurizer.measures import COUNTERS, GAUGES
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
-from poolpilot.serve.commands.look.visibility import SIGHTS, visibility_rows
+from poolpilot.serve.commands.observe.visibility import SIGHTS, visibility_rows
 
 
 def test_every_sight_is_of_a_counter_or_gauge_that_there_is() -> None:

@@ -175,7 +175,9 @@ def workload_in_words(window: Window, cpus: float | None) -> tuple[str, ...]:
         said.append(_pace(features, window.in_system / connections))
     for name, words in REASONS.items():
         if features.get(name, 0.0) >= WORTH_SAYING:
-            said.append(f"a statement waits {features[name]:.2f} times for {words}, which the pool is told of")
+            said.append(
+                f"a statement waits {features[name]:.2f} times for {words}, which the server reports to the pool"
+            )
     if features.get("stalls_per_s", 0.0) >= 1.0:
         said.append(f"{features['stalls_per_s']:.0f} groups a second are found stalled")
     return (*said, *_indicators_in_words(window.indicators))

@@ -13,7 +13,7 @@ from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.serve.commands.look import predict_command
+from poolpilot.serve.commands.observe import predict_command
 
 
 @pytest.fixture

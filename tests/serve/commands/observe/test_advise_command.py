@@ -18,9 +18,9 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.serve.commands.look import advise_command
-from poolpilot.serve.commands.look.advice import workload_in_words
-from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
+from poolpilot.serve.commands.observe import advise_command
+from poolpilot.serve.commands.observe.advice import workload_in_words
+from poolpilot.serve.commands.presentation.verdict import OBSERVE_AGAIN
 
 DSN = "S=/run/mysqld/mysqld.sock"
 
@@ -228,7 +228,7 @@ def test_while_a_backup_runs_only_another_look_is_named(
     assert "no advice, because what is seen does not last: session 9 of app@db2 backs up" in said
     assert (advice["prediction"]["verdict"], advice["neutral"]) == ("no advice", None)
     assert advice["next_steps"] == [f"poolpilot advise {DSN}"]
-    assert LOOK_AGAIN in result.out
+    assert OBSERVE_AGAIN in result.out
     assert "--warm" not in result.out
 
 

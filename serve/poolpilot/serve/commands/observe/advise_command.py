@@ -1,4 +1,4 @@
-"""`poolpilot advise`: a few seconds' look at a MariaDB server, and the configuration that suits what was seen."""
+"""`poolpilot advise`: observes a MariaDB server for a few seconds, and says which configuration suits it."""
 
 import shlex
 from collections.abc import Callable
@@ -22,13 +22,13 @@ from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.serve.commands.look.advice import Advice, advice_of
+from poolpilot.serve.commands.observe.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
 from poolpilot.serve.commands.options.settings_command import as_command
-from poolpilot.serve.commands.presentation.verdict import FIND_OUT, LOOK_AGAIN, verdict_rows
+from poolpilot.serve.commands.presentation.verdict import FIND_OUT, OBSERVE_AGAIN, verdict_rows
 
 HELP = (
-    "Look at a MariaDB server for a few seconds and say which configuration would suit its workload; changes nothing."
+    "Observe a MariaDB server for a few seconds and say which configuration would suit its workload; changes nothing."
 )
 
 LEAST_RUNNING = 0.5
@@ -42,7 +42,7 @@ class AdviseSettings(MariadbOptions):
 
     cpus: Cpus = None
     min_rows_share: MinRowsShare = LEAST_ROWS_SHARE
-    seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="How long to look.")
+    seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="Seconds to observe.")
     model: Path | None = Field(
         default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."
     )
@@ -54,7 +54,7 @@ def build() -> Callable[..., None]:
 
 
 def advise(settings: AdviseSettings, json_path: Path | None) -> None:
-    """Looks at a server and shows the advice.
+    """Observes a server and shows the advice.
 
     Raises:
         SettingError: The DSN, the defaults file or the file to write is wrong.
@@ -67,14 +67,14 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         introduce(server.reached, server.warnings, console)
         reached = server.reached.as_dict()
         console.print(
-            f"Looking at {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
+            f"Observing {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
         )
-        advice = look(server, settings, advisor)
+        advice = observed(server, settings, advisor)
     console.print(advice_table(advice))
     if advice.to_name_cpus is not None:
         console.print("With the number of its processors in place of N:", advice.to_name_cpus, sep="\n", soft_wrap=True)
     if advice.next_steps:
-        heading = LOOK_AGAIN if disturbances_of([advice.window]) else FIND_OUT
+        heading = OBSERVE_AGAIN if disturbances_of([advice.window]) else FIND_OUT
         console.print(heading, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)
     advice.to_set.print(console)
     write_json(json_path, {"reached": reached, **advice.as_dict()})
@@ -91,7 +91,7 @@ def in_a_shell(settings: AdviseSettings) -> str:
     return shlex.join([settings.dsn, *chain.from_iterable(named)])
 
 
-def look(server: MariadbServer, settings: AdviseSettings, advisor: OneObservation | ScorePredictor) -> Advice:
+def observed(server: MariadbServer, settings: AdviseSettings, advisor: OneObservation | ScorePredictor) -> Advice:
     """Watches a server under the tuple in force and asks what it should be.
 
     Args:
@@ -111,9 +111,7 @@ def look(server: MariadbServer, settings: AdviseSettings, advisor: OneObservatio
     windows = looks.on_the_way_to(window)
     prediction = advisor.predict(windows, server.knobs, objective)
     if (error := looks.keep(windows, prediction.pool_tuple)) is not None:
-        warn(
-            [f"{looks.path} cannot be written ({error.strerror}): the next look will not know of this one"], terminal()
-        )
+        warn([f"{looks.path} cannot be written ({error.strerror}): the next run will not know of this one"], terminal())
     named = in_a_shell(settings)
     repository = advisor.artefact.repository
     return advice_of(server, windows, prediction, repository, named, objective, curves_beside(advisor))
@@ -132,7 +130,7 @@ def _without_workload(server: MariadbServer, window: Window, settings: AdviseSet
         )
     return ServerError(
         f"no client sent anything to {server.session.where} within {settings.seconds:g} s: there is no workload; "
-        "look again while it is under load"
+        "run it again while it is under load"
     )
 
 

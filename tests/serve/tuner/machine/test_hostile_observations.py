@@ -7,13 +7,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.serve.tuner.conftest import HOME, Drive, is_mix, rising, rules
+from tests.serve.tuner.conftest import INITIAL, Drive, is_mix, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.serve.tuner.machine.decide import decide
-from poolpilot.serve.tuner.machine.evidence.look import LEAST, MOST, MOST_GAIN, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.tuner_observation import (
+    LEAST,
+    MOST,
+    MOST_GAIN,
+    Observation,
+    Proposal,
+    Reading,
+)
 from poolpilot.serve.tuner.machine.memory import Memory
 
 ANY_NUMBER = st.integers(min_value=-(2**70), max_value=2**70)
@@ -34,7 +41,7 @@ READING = st.builds(
 ANSWER = st.builds(
     Prediction,
     pool_tuple=ANY_TUPLE,
-    in_force=st.just(HOME),
+    in_force=st.just(INITIAL),
     abstained=st.booleans(),
     reasons=st.just(("ill will",)),
     model_digest=st.just(""),
@@ -63,32 +70,32 @@ def test_no_decision_leaves_ranges_or_trust_region(
     happenings: list[tuple[dict[str, Any], float]], factor: float
 ) -> None:
     allowed = rules(factor=factor, observe_for_s=0.0, baseline_windows=2, cool_down_s=0.0, stand_down_s=1.0, **LIMITS)
-    memory, at_s, in_force, earlier = Memory.begin(HOME, 0.0), 0.0, HOME, {HOME}
+    memory, at_s, in_force, earlier = Memory.begin(INITIAL, 0.0), 0.0, INITIAL, {INITIAL}
     for happening, passed_s in happenings:
         at_s += passed_s
         values = {"in_force": in_force, **happening}
         in_force = values["in_force"] or in_force
-        before = memory.verified
-        memory, decision = decide(memory, Look(at_s=at_s, unix_s=at_s, **values), allowed)
-        assert decision.verified in earlier or is_mix(decision.verified, before, in_force)
-        earlier.add(decision.verified)
+        before = memory.incumbent
+        memory, decision = decide(memory, Observation(at_s=at_s, unix_s=at_s, **values), allowed)
+        assert decision.incumbent in earlier or is_mix(decision.incumbent, before, in_force)
+        earlier.add(decision.incumbent)
         wanted = decision.pool_tuple
         if wanted is None:
             continue
-        if wanted != decision.verified:
+        if wanted != decision.incumbent:
             size, oversubscribe, stall = wanted.core
             assert (1 <= size <= 16, 1 <= oversubscribe <= 8, 20 <= stall <= 6000) == (True, True, True)
             assert size * (1 + oversubscribe) <= 100
             assert wanted in earlier or all(
                 abs(value - now) <= 1 or now / factor <= value <= now * factor
-                for now, value in zip(decision.verified.core, wanted.core, strict=True)
+                for now, value in zip(decision.incumbent.core, wanted.core, strict=True)
             )
         in_force = wanted
 
 
 @pytest.mark.parametrize("gain", [1e308, -1e308, math.inf, -math.inf, math.nan, MOST_GAIN * 1.01])
 def test_gain_that_cannot_be_is_no_advice(gain: float) -> None:
-    answer = Prediction(PoolTuple(4, 3, 500), HOME, False, ("told so",), "", expected_gain=gain)
+    answer = Prediction(PoolTuple(4, 3, 500), INITIAL, False, ("told so",), "", expected_gain=gain)
     found = Proposal.of(answer, 0.0)
     assert (found.abstained, found.gain) == (True, None)
 
@@ -97,7 +104,7 @@ def test_tuple_of_a_person_beyond_the_ranges_is_left_where_it_is(drive: Callable
     def fallen(pool_tuple: PoolTuple, at_s: float) -> float:
         return rising(pool_tuple, at_s) * (1.0 if at_s < 1000.0 else 0.3)
 
-    tuner = drive(fallen, wanted=HOME, rules=rules(stand_down_s=1.0, most_oversubscribe=3))
+    tuner = drive(fallen, wanted=INITIAL, rules=rules(stand_down_s=1.0, most_oversubscribe=3))
     theirs = PoolTuple(2, 9, 500)
     tuner.run(3)
     tuner.turn(in_force=theirs, reading=None)
