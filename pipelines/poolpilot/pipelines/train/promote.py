@@ -204,7 +204,7 @@ def objections_to(regrets: dict[str, float], margin: float, workloads: int) -> t
     if not mine < regrets[SBS]:  # neither is a number that is none
         objections.append(
             f"its mean regret on the validation workloads is {mine:.1%}, not below the {regrets[SBS]:.1%} of the "
-            "single best static tuple"
+            "single best static configuration"
         )
     if "champion" in regrets and not mine <= regrets["champion"] + margin:
         objections.append(
