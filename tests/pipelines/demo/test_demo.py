@@ -17,6 +17,7 @@ from poolpilot.models.advice.prediction import Prediction
 from poolpilot.pipelines.demo.demo_report import foreign_story, reasons_of, story_of, workload_table
 from poolpilot.pipelines.demo.demo_schedule import LEAST_HORIZON_S, DemoSchedule
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
+from poolpilot.pipelines.demo.phases import LEAST_ROUNDS
 from poolpilot.serve.commands.observe.demo_command import demo
 
 METHODS = {"best", "default", "sbs", "cold", "warm_start"}
@@ -61,11 +62,11 @@ def test_report_has_the_documented_fields(report: dict[str, Any]) -> None:
 
 
 def test_short_time_measures_less_and_says_so(report: dict[str, Any]) -> None:
-    """The climbs use a third of fifteen seconds up, so the sweep is cut; the comparison has two rounds at least."""
+    """The climbs use a third of fifteen seconds up, so the sweep is cut; the comparison has three rounds at least."""
     for workload in report["workloads"]:
         assert workload["horizon_s"] == LEAST_HORIZON_S
         assert workload["windows_left"] > 0
-        assert workload["rounds"] == 2
+        assert workload["rounds"] == LEAST_ROUNDS
         assert "Time was short: the sweep lacks" in story_of(workload)
 
 

@@ -17,12 +17,12 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.pipelines.demo.deadline import Deadline
-from poolpilot.pipelines.demo.demo_comparison import MOST_ROUNDS, T_BY_ROUNDS, DemoComparison
+from poolpilot.pipelines.demo.demo_comparison import MOST_ROUNDS, DemoComparison
 from poolpilot.pipelines.demo.demo_schedule import SWEEP_SHARE, DemoSchedule
 from poolpilot.pipelines.evaluate.stage import Stage
 
-WANTED_ROUNDS, LEAST_ROUNDS = 3, min(T_BY_ROUNDS)
-"""Rounds of a comparison where there is time, and where there is none."""
+LEAST_ROUNDS = 3
+"""Rounds of a comparison even where there is no time: after two, only a difference of thirteen errors would count."""
 
 WANTED_ERROR = 0.02
 """Standard error of a distance to the best, in J, below which more rounds are not worth their time."""
@@ -186,8 +186,6 @@ class WorkloadDemo:
 
     def _wants_more(self, rounds: Sequence[dict[Core, Window]]) -> bool:
         """Whether another round is worth its time."""
-        if len(rounds) < WANTED_ROUNDS:
-            return True
         compared = DemoComparison(self._objective, tuple(rounds))
         unclear = (not compared.told_apart(core) and compared.error(core) > WANTED_ERROR for core in compared.cores)
         return len(rounds) < MOST_ROUNDS and any(unclear)
