@@ -100,8 +100,8 @@ def network_table(sets: Mapping[str, Sequence[Row]]) -> str:
 
 
 def against_probing(row: Row) -> str:
-    """The interval of the difference of a policy to the network of the exact loss that probes; nothing for others."""
-    return between(row["rival_low"], row["rival_high"], "+") if is_held_against(row) else ""
+    """The interval of the difference of a policy to the network of the exact loss that probes; a dash for others."""
+    return between(row["rival_low"], row["rival_high"], "+") if is_held_against(row) else "-"
 
 
 def is_held_against(row: Row) -> bool:

@@ -25,10 +25,10 @@ def test_no_workload_counts_above_its_reference_and_a_method_that_was_not_measur
         "random_search": "-",
         "default": "0.50",
     }
-    assert cells[-3:] == ["+0.15 (-)", "1", "0.90"]
+    assert cells[-4:] == ["1", "+0.15 (-)", "1", "0.90"]
 
 
 def test_the_lead_of_the_warm_start_is_paired_and_over_all_reports() -> None:
     first = report(*judged(1.5, 0.5), writes=judged(0.9, 0.5)) | {"censored": {}}
     second = report(*judged(0.8, 0.2)) | {"censored": {}}
-    assert seed_cells("both", [first, second])[-3:] == ["+0.50 (-)", "0", "-"]
+    assert seed_cells("both", [first, second])[-4:] == ["1", "+0.50 (-)", "0", "-"]

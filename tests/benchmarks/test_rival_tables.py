@@ -59,7 +59,7 @@ def test_policies_stand_beside_the_network_that_probes_and_are_counted() -> None
     ]
     lines = [cells(line) for line in network_table({"simulated": rows}).splitlines()[2:]]
     assert lines == [
-        ["`all_action_probing`", "3", "10.0 %", ""],
+        ["`all_action_probing`", "3", "10.0 %", "-"],
         ["`ppo_policy`", "3", "20.0 %", "-20.0..+10.0 %"],
     ]
     assert compared_words({"simulated": rows}) == (
