@@ -1,7 +1,7 @@
-"""Writes the tables of docs/results-simulator.md from what the commands named there leave.
+"""Writes the tables of docs/results-simulator.md, and one of docs/simulator.md, from what the commands there leave.
 
-How to run: `python benchmarks/simulator_page.py [--reports benchmarks/reports] [--page PAGE]` after the commands that
-the page names, with `--json benchmarks/reports/NAME.json`. Results to expect: the parts of the page
+How to run: `python benchmarks/simulator_page.py [--reports benchmarks/reports] [--docs docs]` after the commands that
+the page names, with `--json benchmarks/reports/NAME.json`. Results to expect: the parts of the pages
 between their markers are written anew; a part without a file stays as it is.
 """
 
@@ -26,16 +26,29 @@ def between(value: Interval, form: str = ",.1f") -> str:
     return mean if low == high else f"{mean} ({low} .. {high})"
 
 
+AS_SHIPPED = {"as shipped": "judged_before", "rebuilt from one window": "rebuilt"}
+"""What a user simulates with, in the words of the page."""
+
+LEVEL = {
+    "goodput off, median": "error_median",
+    "goodput off, 90th percentile": "error_p90",
+    "pairs of configurations in the right order": "pairs_alike",
+}
+CHOICE = {"lost by its choice, median": "regret_median", "lost by its choice, 90th percentile": "regret_p90"}
+
+
 def calibration_section(report: Mapping[str, Any]) -> str:
     """How well the calibrated simulator does on live workloads that it was not fitted to."""
-    columns = {"fitted": "judged", "as shipped": "judged_before", "rebuilt from one window": "rebuilt"}
-    measures = {
-        "goodput off, median": "error_median",
-        "goodput off, 90th percentile": "error_p90",
-        "pairs of configurations in the right order": "pairs_alike",
-        "lost by its choice, median": "regret_median",
-        "lost by its choice, 90th percentile": "regret_p90",
-    }
+    return calibration_table(report, {"fitted": "judged", **AS_SHIPPED}, LEVEL | CHOICE)
+
+
+def level_section(report: Mapping[str, Any]) -> str:
+    """The same as far as a user needs it before the first simulation."""
+    return calibration_table(report, AS_SHIPPED, LEVEL)
+
+
+def calibration_table(report: Mapping[str, Any], columns: Mapping[str, str], measures: Mapping[str, str]) -> str:
+    """A line for each measure."""
     rows = [[words, *(f"{report[one][key]:.1%}" for one in columns.values())] for words, key in measures.items()]
     return table(["", *columns], rows)
 
@@ -133,21 +146,27 @@ SECTIONS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "speed": ("speed", speed_section),
     "mm1": ("mm1", mm1_section),
 }
-"""Parts of the page by name: the report that each is made of, and how."""
+"""Parts of the page of results by name: the report that each is made of, and how."""
+
+USED = {"calibration-level": ("twin_free", level_section)}
+"""The same of the page that says how the simulator is used."""
+
+PAGES = {"results-simulator.md": SECTIONS, "simulator.md": USED}
 
 
 def main() -> None:
     """Writes every part whose file there is anew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
-    parser.add_argument("--page", type=Path, default=Path("docs/results-simulator.md"))
+    parser.add_argument("--docs", type=Path, default=Path("docs"))
     arguments = parser.parse_args()
-    page = arguments.page.read_text()
-    for name, (file, section) in SECTIONS.items():
-        report = read_report(arguments.reports / f"{file}.json")
-        if report is not None:
-            page = replaced(page, name, section(report))
-    arguments.page.write_text(page)
+    for page, sections in PAGES.items():
+        text = (arguments.docs / page).read_text()
+        for name, (file, section) in sections.items():
+            report = read_report(arguments.reports / f"{file}.json")
+            if report is not None:
+                text = replaced(text, name, section(report))
+        (arguments.docs / page).write_text(text)
 
 
 if __name__ == "__main__":
