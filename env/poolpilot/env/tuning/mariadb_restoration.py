@@ -66,6 +66,11 @@ class MariadbRestoration:
         """That the DSN led to another server when something was last set, as a sentence; empty where it did not."""
         return self._known.other_than(self._server.identity)
 
+    @property
+    def folder(self) -> Path:
+        """Where the journals lie: those of a command with another folder are not seen from here."""
+        return self._folder
+
     def warnings(self) -> tuple[str, ...]:
         """What an earlier command has left here, as sentences; nothing is set."""
         server = self._server

@@ -9,7 +9,7 @@ import pytest
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE, journal_folder
 from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -36,7 +36,8 @@ def left_over(server: MariadbServer) -> PoolTuple:
 def test_without_a_journal_there_is_nothing_to_do(invoke: Callable[..., Any], server: MariadbServer, lab: Lab) -> None:
     result = invoke("restore", f"F={lab.defaults_file}", "--execute")
     assert (result.code, result.err) == (0, "")
-    assert f"Nothing is left to bring back. In force now: {server.tuple_in_force()}." in result.out
+    assert f"No journal of this server lies in {journal_folder()}" in result.out
+    assert f"nothing is to be restored. In force now: {server.tuple_in_force()}." in result.out
 
 
 def test_it_says_what_it_would_do_and_does_it_when_told_to(

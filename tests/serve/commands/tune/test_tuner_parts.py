@@ -15,7 +15,7 @@ def test_what_a_tuner_cannot_wait_for_is_told_with_the_grant_that_shows_it(lab: 
     with MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server:
         (told,) = blind_spots(server)
     assert "GRANT PROCESS ON *.* TO `poolpilot`@`127.0.0.1`;" in told
-    assert told.startswith("nothing waits for a backup or a change of a table: other accounts' sessions")
+    assert told.startswith("the tuner does not wait for backups and changes of tables: other accounts' sessions")
     assert told.endswith(";"), "the statement's own, with nothing behind it that runs into it"
     with MariadbServer(lab.root) as server:
         assert blind_spots(server) == ()

@@ -7,6 +7,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.output import introduce, terminal
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.serve.commands.options.mariadb_options import StagingOptions
@@ -59,5 +60,8 @@ def restore(settings: RestoreSettings, _: Path | None = None) -> None:
                 sentence = " ".join(restoration.warnings())
         finally:
             restoration.close()
-        nothing = f"Nothing is left to bring back. In force now: {server.tuple_in_force()}."
+        nothing = (
+            f"No journal of this server lies in {restoration.folder} (the environment variable {FOLDER_VARIABLE} names "
+            f"another folder), so nothing is to be restored. In force now: {server.tuple_in_force()}."
+        )
         console.print(sentence or nothing, soft_wrap=True)

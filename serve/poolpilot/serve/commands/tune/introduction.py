@@ -23,7 +23,7 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
         lines += too_few_threads(target.server, in_force)
         lines.append(
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
-            f"at work at worst{_stacks(rules, limit)}; who waits has one beside these. "
+            f"at work at worst{_stacks(rules, limit)}; requests that wait hold threads beyond these. "
             f"While the file {folder / KILL_FILE} is there, it sets nothing."
         )
     if settings.lease == "event":
