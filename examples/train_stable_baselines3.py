@@ -1,7 +1,8 @@
 """Trains agents of Stable-Baselines3 on recorded sweeps.
 
-`poolpilot/RecordedPool-v0` replays sweeps of a live pool that come with the package, so a step costs microseconds. An
-action is one of 28 configurations; the reward is minus the regret, so an episode of three decisions earns 0 at best.
+`poolpilot/RecordedPool-v0` replays sweeps of a live pool that come with the package, so a step costs a tenth of a
+millisecond. An action is one of 28 configurations; the reward is minus the regret, so an episode of three decisions
+earns 0 at best.
 PPO and DQN take the dictionary of observations as it is (`MultiInputPolicy`). MaskablePPO of sb3-contrib also asks the
 environment which actions are allowed: `action_masks()`.
 

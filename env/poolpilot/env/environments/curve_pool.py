@@ -1,4 +1,4 @@
-"""The environment of curves: deterministic, instant, with a known best size."""
+"""The environment of curves: deterministic, in virtual time, with a known best size."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

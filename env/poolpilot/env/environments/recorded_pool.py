@@ -1,4 +1,4 @@
-"""The environment of stored sweeps: every step replays a recorded window and costs microseconds."""
+"""The environment of stored sweeps: every step replays a recorded window and costs a tenth of a millisecond."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The environment of the simulated pool: the live pool's responses at a thousand times its speed, and repeatable."""
+"""The environment of the simulated pool: the live pool's responses in virtual time, and repeatable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
