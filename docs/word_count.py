@@ -4,7 +4,7 @@ Usage: python docs/word_count.py [--against REVISION]
 
 A row for each page, the longest first: words (as `wc -w` counts them), mean words of a sentence, and the share of
 sentences above 30 words. Tables, code and headings hold words and no sentences. `--against` counts the pages of an
-earlier commit beside them.
+earlier commit beside them. Outside a clone it ends with 1.
 """
 
 import argparse
@@ -132,12 +132,21 @@ def report(now: Mapping[str, PageCount], before: Mapping[str, PageCount] | None)
 
 
 def main() -> int:
-    """Prints the table."""
+    """Prints the table; returns 1 where git cannot be asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", metavar="REVISION", help="an earlier commit to count beside this one")
     revision = parser.parse_args().against
-    before = None if revision is None else counts_of(pages_at(revision))
-    print("\n".join(report(counts_of(pages_now()), before)))
+    try:
+        before = None if revision is None else counts_of(pages_at(revision))
+        now = counts_of(pages_now())
+    except FileNotFoundError:
+        print("the count asks git for the pages: install git", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip().splitlines() or ["git ended with an error"])[-1]
+        print(f"the count asks git for the pages, in a clone of the repository: {said}", file=sys.stderr)
+        return 1
+    print("\n".join(report(now, before)))
     return 0
 
 

@@ -1,6 +1,13 @@
 """README and documents stay short enough to be read, and the count counts what a reader reads."""
 
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+import word_count
 from word_count import LONG_SENTENCE, PageCount, counts_of, pages_now, report, sentences_of, total
 
 PAGE = """# A heading of five words
@@ -59,3 +66,22 @@ def test_readme_is_read_in_a_minute_and_no_page_is_a_maze() -> None:
 
 def test_changelog_is_read_in_a_sitting() -> None:
     assert pages_now()["CHANGELOG.md"].count("\n") <= 150
+
+
+def test_outside_a_clone_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    program = shutil.copy(word_count.__file__, tmp_path / "docs")
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "the count asks git for the pages, in a clone of the repository: fatal: not a git repository"
+    )
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_git_is_a_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, word_count.__file__], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "the count asks git for the pages: install git\n")
