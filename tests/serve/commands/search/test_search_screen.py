@@ -42,7 +42,7 @@ def test_where_there_is_no_terminal_every_round_is_one_line() -> None:
     assert len(run.steps) == 1 + ROUNDS
 
 
-@pytest.mark.parametrize("wanted", ["A search", "400, lately", "best so far", "is the best of", "▁", "tuple"])
-def test_terminal_shows_tuple_history_and_reason(wanted: str) -> None:
+@pytest.mark.parametrize("wanted", ["A search", "400, lately", "best so far", "is the best of", "▁", "configuration"])
+def test_terminal_shows_configuration_history_and_reason(wanted: str) -> None:
     _, shown = searched(terminal=True)
     assert wanted in shown

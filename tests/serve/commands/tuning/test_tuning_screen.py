@@ -94,13 +94,13 @@ def test_on_a_terminal_it_is_redrawn() -> None:
     assert text.count("A climb") > 1
 
 
-def test_before_the_first_window_it_says_that_the_model_looks(tellable: Callable[..., ProbingPredictor]) -> None:
+def test_before_the_first_window_it_says_that_it_observes(tellable: Callable[..., ProbingPredictor]) -> None:
     on, server = console(), CurveServer(ARCH, cpus=2)
     climb = size_climb(ClimbSettings(), server.knobs, Objective())
     warm_start = WarmStart(tellable(), server.knobs, Objective(), climb)
     on.print(TuningScreen("A climb", on, "goodput", warm_start).view())
     assert isinstance(on.file, io.StringIO)
-    assert "looking" in on.file.getvalue()
+    assert "observing" in on.file.getvalue()
 
 
 def test_terminal_without_unicode_gets_other_bars() -> None:
