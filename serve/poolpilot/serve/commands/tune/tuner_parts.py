@@ -122,7 +122,8 @@ def blind_spots(server: Tunable) -> tuple[str, ...]:
     """
     if not isinstance(server, MariadbServer):
         return ()
-    return tuple(f"the tuner does not wait for backups and changes of tables: {one}" for one in hidden_sessions(server.session))
+    unseen = hidden_sessions(server.session)
+    return tuple(f"the tuner does not wait for backups and changes of tables: {one}" for one in unseen)
 
 
 def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[Hindrance, ...]:
