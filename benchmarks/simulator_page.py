@@ -151,7 +151,10 @@ SECTIONS: dict[str, tuple[str, Callable[[Any], str]]] = {
 USED = {"calibration-level": ("twin_free", level_section)}
 """The same of the page that says how the simulator is used."""
 
-PAGES = {"results-simulator.md": SECTIONS, "simulator.md": USED}
+PAGES: dict[str, Mapping[str, tuple[str, Callable[[Any], str]]]] = {
+    "results-simulator.md": SECTIONS,
+    "simulator.md": USED,
+}
 
 
 def main() -> None:
