@@ -8,10 +8,7 @@ from typing import Any
 from pages import percent, read_report, replaced, table
 from unsafe_counts import ARMS
 
-DAYS = {
-    "short": Path("benchmarks/reports/tuner_day_undisturbed.json"),
-    "long": Path("benchmarks/reports/tuner_day.json"),
-}
+DAYS = Path("benchmarks/reports/tuner_day_undisturbed.json")
 UNSAFE = Path("benchmarks/reports/unsafe_windows.json")
 LIVE = Path("benchmarks/reports/unsafe_live.json")
 PAYS = Path("benchmarks/reports/tuner_pays.json")
@@ -19,10 +16,7 @@ PAGE = Path("docs/tuner.md")
 
 METHODS = {
     "tuner": "tuner",
-    "tuner of throughput": "tuner, `--guard.most-latency-rise 1000`",
     "constant": "best constant of the known curves",
-    "warm climb": "warm climb that never rests",
-    "unguarded": "advisor without a guard",
 }
 PREDICTORS = {"shipped": "as shipped", "at random": "at random"}
 MEANS = ("tuned_over_default", "tuned_over_constant")
@@ -30,26 +24,16 @@ MEANS = ("tuned_over_default", "tuned_over_constant")
 
 def main() -> None:
     """Writes the tables."""
-    page = replaced(
-        PAGE.read_text(), "tuner-days", days_table({days: read_report(path) for days, path in DAYS.items()})
-    )
+    page = replaced(PAGE.read_text(), "tuner-days", days_table(read_report(DAYS)["methods"]))
     page = replaced(page, "tuner-pays", pays_table(read_report(PAYS)))
     rows = [row for row in read_report(UNSAFE)["rows"] if row["start"] == "both"]
     PAGE.write_text(replaced(page, "unsafe-windows", unsafe_table(rows, read_report(LIVE)["rows"][0])))
 
 
-def days_table(reports: Mapping[str, Mapping[str, Any]]) -> str:
-    """One line for each method that lived through some days."""
-    heads = ("days", "method", "requests (standard error)", "worst day", "regret", "unsafe", "slow", "changes a day")
-    return table(
-        heads,
-        [
-            [days, title, *day_cells(report["methods"][name])]
-            for days, report in reports.items()
-            for name, title in METHODS.items()
-            if name in report["methods"]
-        ],
-    )
+def days_table(methods: Mapping[str, Mapping[str, float]]) -> str:
+    """One line for each method that lived through the days."""
+    heads = ("method", "requests (standard error)", "worst day", "regret", "unsafe", "slow", "changes a day")
+    return table(heads, ([title, *day_cells(methods[name])] for name, title in METHODS.items() if name in methods))
 
 
 def day_cells(row: Mapping[str, float]) -> list[str]:
