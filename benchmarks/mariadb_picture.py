@@ -10,8 +10,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -65,8 +65,8 @@ def measured(place: LoadedLab) -> dict[str, Any]:
     """Both arms and what was in force when, fit for JSON."""
     with tempfile.TemporaryDirectory() as folder:
         untouched, _ = _arm(place, lambda _: None)
-        with _tuners(place, Path(folder)) as tuner:
-            tuned, began_unix_s = _arm(place, lambda passed_s: _act(passed_s, tuner))
+        with closing(_Tuners(place, Path(folder))) as tuners:
+            tuned, began_unix_s = _arm(place, lambda passed_s: _act(passed_s, tuners))
         changes = [change for name in ("first", "planted") for change in _changes(Path(folder) / name, began_unix_s)]
     return {"default": _series(untouched), "poolpilot": _series(tuned), "in_force": changes, "bad": BAD}
 
@@ -81,15 +81,6 @@ def _arm(place: LoadedLab, at: Callable[[float], None]) -> tuple[PhaseSeen, floa
     return seen, began_unix_s
 
 
-@contextmanager
-def _tuners(place: LoadedLab, folder: Path) -> Iterator["_Tuners"]:
-    tuners = _Tuners(place, folder)
-    try:
-        yield tuners
-    finally:
-        tuners.end()
-
-
 class _Tuners:
     """The tuner that decides for itself, then the one that is told a bad configuration; one at a time."""
 
@@ -100,12 +91,12 @@ class _Tuners:
 
     def begin(self, name: str, *flags: str) -> None:
         """Ends the one that runs and starts another, in the main thread: a child ends with the thread it came from."""
-        self.end()
+        self.close()
         self.begun.append(name)
         options = ("--mode", "apply", "--log", str(self._folder / name), *PACE, *flags)
         self._child = TunerChild(self._place.lab.defaults_file, self._folder / "journals", options, print)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Ends what runs; what it has verified stays in force."""
         if self._child is not None:
             self._child.end()

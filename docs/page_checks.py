@@ -11,6 +11,7 @@ A table between markers (`<!-- name: begin -->`) needs none where a program name
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
@@ -65,8 +66,14 @@ def unlisted_decisions() -> Iterator[str]:
 def _is_written(marker: str) -> bool:
     """Whether a program names a marker, or at least what it begins with: some programs put the rest together."""
     begins = re.compile(rf"(?:\"|<!-- ){re.escape(marker.partition('-')[0])}(?:-|\"|: begin)")
-    programs = [*(ROOT / "benchmarks").glob("*.py"), *DOCS.glob("*.py")]
-    return any(begins.search(each.read_text(encoding="utf-8")) for each in programs)
+    return any(begins.search(program) for program in _programs())
+
+
+@cache
+def _programs() -> tuple[str, ...]:
+    """The texts of what may write parts of pages, read once for all markers."""
+    paths = [*(ROOT / "benchmarks").glob("*.py"), *DOCS.glob("*.py")]
+    return tuple(path.read_text(encoding="utf-8") for path in paths)
 
 
 def on_files(files: Files, **_: object) -> Files:

@@ -14,10 +14,10 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.prediction import Prediction
+from poolpilot.pipelines.demo.demo_comparison import LEAST_ROUNDS
 from poolpilot.pipelines.demo.demo_report import foreign_story, reasons_of, story_of, workload_table
 from poolpilot.pipelines.demo.demo_schedule import LEAST_HORIZON_S, DemoSchedule
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
-from poolpilot.pipelines.demo.phases import LEAST_ROUNDS
 from poolpilot.serve.commands.observe.demo_command import demo
 
 METHODS = {"best", "default", "sbs", "cold", "warm_start"}

@@ -16,10 +16,11 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 
-T_BY_ROUNDS = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36}
+T_BY_ROUNDS = {3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36}
 """97.5 % quantiles of Student's t for the differences of so many rounds."""
 
-MOST_ROUNDS = max(T_BY_ROUNDS)
+LEAST_ROUNDS, MOST_ROUNDS = min(T_BY_ROUNDS), max(T_BY_ROUNDS)
+"""After fewer rounds nothing is told apart: after two, only a difference of thirteen errors would count."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class DemoComparison:
 
     def told_apart(self, core: Core) -> bool:
         """Whether it is shown to be worse than the best (paired t-test, 2.5 % one-sided)."""
-        if core == self.best or len(self.rounds) < min(T_BY_ROUNDS):
+        if core == self.best or len(self.rounds) < LEAST_ROUNDS:
             return False
         return float(self._behind(core).mean()) > T_BY_ROUNDS[min(len(self.rounds), MOST_ROUNDS)] * self.error(core)
 

@@ -1,7 +1,6 @@
 """The report of the demonstration: `report.json`, the same in a table and in words."""
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,14 +70,14 @@ def reasons_of(run: DemoRun) -> list[str]:
 
 def outcome_of(run: DemoRun, core: Core) -> dict[str, Any]:
     """What a configuration is worth, from the windows of the comparison."""
-    windows, error = run.compared.windows(core), run.compared.error(core)
+    windows = run.compared.windows(core)
     return {
         "tuple": list(core),
         "goodput": run.compared.goodput_per_s(core),
         "p99_ms": float(np.mean([window.p99_ms or 0.0 for window in windows])),
         "threads": float(np.mean([window.threads or 0.0 for window in windows])),
         "regret": run.compared.regret(core),
-        "error": error if math.isfinite(error) else None,
+        "error": run.compared.error(core),
         "told_apart": run.compared.told_apart(core),
     }
 

@@ -17,12 +17,9 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.pipelines.demo.deadline import Deadline
-from poolpilot.pipelines.demo.demo_comparison import MOST_ROUNDS, DemoComparison
+from poolpilot.pipelines.demo.demo_comparison import LEAST_ROUNDS, MOST_ROUNDS, DemoComparison
 from poolpilot.pipelines.demo.demo_schedule import SWEEP_SHARE, DemoSchedule
 from poolpilot.pipelines.evaluate.stage import Stage
-
-LEAST_ROUNDS = 3
-"""Rounds of a comparison even where there is no time: after two, only a difference of thirteen errors would count."""
 
 WANTED_ERROR = 0.02
 """Standard error of a distance to the best, in J, below which more rounds are not worth their time."""
