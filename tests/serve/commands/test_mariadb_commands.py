@@ -166,7 +166,7 @@ def test_sweep_ranks_tuples_by_time_in_system_and_restores(
     assert swept["first"] == list(before.core)
     assert in_force(loaded_lab) == before
     size = swept["best"][0]
-    assert swept["fragment"][:2] == ["[mariadb]", f"thread_pool_size = {size}"]  # under this load every size helps
+    assert swept["fragment"][:2] in ([], ["[mariadb]", f"thread_pool_size = {size}"])  # none: within noise of the first
     assert set(swept["statements"]) | set(swept["fragment"]) <= set(result.out.splitlines())
 
 
