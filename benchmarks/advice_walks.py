@@ -20,10 +20,6 @@ from pathlib import Path
 from rich.table import Table
 
 from code_digest import made_with
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.light_sql_families import LIGHT
-from poolpilot.env.lab.sysbench_families import FAMILIES as SQL_FAMILIES
-from poolpilot.env.lab.sysbench_families import draw_workload as draw_sql
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
@@ -32,6 +28,10 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.light_families import LIGHT_CHOOSING_FAMILIES
 from poolpilot.env.workloads.simulated_families import CHOOSING_FAMILY, draw_scenario
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.light_sql_families import LIGHT
+from poolpilot.lab.sysbench_families import FAMILIES as SQL_FAMILIES
+from poolpilot.lab.sysbench_families import draw_workload as draw_sql
 from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.pipelines.progress_bars import progress_bars
 from posted_tuples import POSTED

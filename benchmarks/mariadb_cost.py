@@ -14,12 +14,12 @@ import numpy as np
 from rich.console import Console
 from scipy.stats import bootstrap
 
-from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.sysbench_families import named_workload
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.output import write_json
-from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.lab.instance import Lab, LabSettings
+from poolpilot.lab.sysbench_families import named_workload
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 
 LOOKS = 300
 PAIRS = 200

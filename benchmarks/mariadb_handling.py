@@ -13,10 +13,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
-from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.output import write_json
+from poolpilot.lab.instance import Lab, LabSettings
+from poolpilot.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.lab.sysbench_load import SqlLoad
 
 CONNECTIONS = (4, 8, 16, 64, 256)
 PAIRS = 4

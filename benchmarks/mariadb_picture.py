@@ -17,9 +17,9 @@ from statistics import median
 from typing import Any
 
 from pages import read_report, replaced
-from poolpilot.env.lab.instance import Lab
 from poolpilot.env.output import write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
 from poolpilot.pipelines.demo.production.shifting_load import BESIDE_JOINS, LoadedLab
 from poolpilot.serve.commands.production.production_demo import BAD, FARTHEST

@@ -15,12 +15,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure
 from poolpilot.env.output import write_json
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.sql_workload import SqlWorkload
+from poolpilot.lab.sysbench_families import named_workload
 
 WORKLOADS = (
     "point_select-5-0",

@@ -25,16 +25,16 @@ from rich.progress import Progress, TaskID
 
 from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.lab.lab_server import LabPlace
-from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn, write_json
-from poolpilot.env.servers.watch_settings import LONG_WATCH
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
+from poolpilot.lab.lab_server import LabPlace
+from poolpilot.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
+from poolpilot.mariadb.server.watch_settings import LONG_WATCH
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.latent.shipped_curves import load_curves

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from code_digest import made_with
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import named_workload
-from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.sql_workload import SqlWorkload
+from poolpilot.lab.sysbench_families import named_workload
+from poolpilot.mariadb.variables import MAX_THREADS
 from poolpilot.pipelines.progress_bars import progress_bars
 
 STEP = (4, 3, 250)

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure
 from poolpilot.env.objective import LONG_ROWS, ROWS, Objective
 from poolpilot.env.output import terminal, write_json
-from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.sql_workload import SqlWorkload
+from poolpilot.lab.sysbench_families import FAMILIES, draw_workload
+from poolpilot.mariadb.server.watch_settings import WatchSettings
 from poolpilot.pipelines.progress_bars import progress_bars
 
 NAMES = ("scans_beside", "sorts_beside", "updates_beside", "joins_beside", "digests_beside")

@@ -11,9 +11,9 @@ from typing import Any
 
 from mariadb_suite import KINDS
 from pages import percent, read_report, replaced, table
-from poolpilot.env.lab.suite.expectations import EXPECTATIONS
-from poolpilot.env.lab.suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
-from poolpilot.env.lab.suite.suite_cells import SUITE
+from poolpilot.lab.suite.expectations import EXPECTATIONS
+from poolpilot.lab.suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
+from poolpilot.lab.suite.suite_cells import SUITE
 from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN
 from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
 from poolpilot.pipelines.evaluate.suite.suite_run import ADVICE

@@ -31,14 +31,14 @@ import numpy as np
 from rich.console import Console
 
 from code_digest import made_with
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.suite.suite_cells import SUITE_SEED, SuiteCell, named_cells, suite_cells
-from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.suite.suite_cells import SUITE_SEED, SuiteCell, named_cells, suite_cells
+from poolpilot.lab.sysbench_load import SqlLoad
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, paired_windows

@@ -15,14 +15,14 @@ from tests.lab_data import LabData
 
 from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.lab.host import programs
-from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning import backends
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.host import programs
+from poolpilot.lab.instance import Lab, LabSettings
 from poolpilot.serve.commands.main import TRACEBACK, main
 
 # Tests run beside each other: more threads of torch and of BLAS only spin until others end, in

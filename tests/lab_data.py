@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.lab.host.lab_lock import make_lab_folder
-from poolpilot.env.lab.host.mariadbd import Running
-from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.lab.host.lab_lock import make_lab_folder
+from poolpilot.lab.host.mariadbd import Running
+from poolpilot.lab.instance import Lab, LabSettings
 
 COPIED = ("empty", "small")
 

@@ -14,13 +14,16 @@ ROOT = Path(__file__).parent.parent
 
 FLOORS = {
     "errors": 0,
+    "durability": 1,
     "featurizer": 1,
     "native_pool": 1,
     "env": 2,
-    "models": 3,
-    "agent": 4,
-    "pipelines": 5,
-    "serve": 6,
+    "mariadb": 3,
+    "lab": 4,
+    "models": 5,
+    "agent": 6,
+    "pipelines": 7,
+    "serve": 8,
 }
 
 LONGEST_FILE = 600
@@ -29,7 +32,13 @@ LARGEST_FOLDER = 14
 NAMELESS = {"common", "helper", "helpers", "manager", "misc", "util", "utils"}
 
 
-SOURCE_ROOTS = {"native_pool": "native_pool/python", "errors": "featurizer"}
+SOURCE_ROOTS = {
+    "native_pool": "native_pool/python",
+    "errors": "featurizer",
+    "durability": "env",
+    "mariadb": "env",
+    "lab": "env",
+}
 """Where a package is not in the folder of its name."""
 
 

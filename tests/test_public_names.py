@@ -17,6 +17,8 @@ PACKAGES = (
     "poolpilot.env.environments",
     "poolpilot.errors",
     "poolpilot.featurizer",
+    "poolpilot.lab",
+    "poolpilot.mariadb",
     "poolpilot.models",
     "poolpilot.native_pool",
     "poolpilot.pipelines",

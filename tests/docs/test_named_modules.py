@@ -40,8 +40,8 @@ def named(name: str) -> object:
 
 def shortened(path: Path) -> str:
     """A path as guides give it: `env/knobs.py` for `env/poolpilot/env/knobs.py`."""
-    folder, *rest = path.parts
-    return "/".join((folder, *(rest[2:] if rest[:2] == ["poolpilot", folder] else rest)))
+    root, *rest = path.parts
+    return "/".join(rest[1:] if rest[:1] == ["poolpilot"] else (root, *rest))
 
 
 @cache

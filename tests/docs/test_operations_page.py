@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.docs.command_lines import ACCOUNT, shown, told
 
-from poolpilot.env.lab.instance import Lab
+from poolpilot.lab.instance import Lab
 from poolpilot.serve.page.server_history import ServerHistory
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
 from poolpilot.serve.service.refusals.problem import REASONS

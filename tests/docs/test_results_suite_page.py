@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from poolpilot.env.lab.suite.suite_cells import SUITE
+from poolpilot.lab.suite.suite_cells import SUITE
 
 ROOT = Path(__file__).parents[2]
 

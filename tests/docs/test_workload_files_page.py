@@ -9,11 +9,11 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from poolpilot.env.lab.datasets import DATASETS
-from poolpilot.env.lab.lab_server import LabPlace
-from poolpilot.env.lab.script_options import OF_EVERY_SCRIPT, OF_OURS, OF_SYSBENCH, ScriptOption, WordOption
-from poolpilot.env.lab.side.side_job import SideJob, SideKind
-from poolpilot.env.lab.sql_workload import Script, SqlClass, SqlWorkload
+from poolpilot.lab.datasets import DATASETS
+from poolpilot.lab.lab_server import LabPlace
+from poolpilot.lab.script_options import OF_EVERY_SCRIPT, OF_OURS, OF_SYSBENCH, ScriptOption, WordOption
+from poolpilot.lab.side.side_job import SideJob, SideKind
+from poolpilot.lab.sql_workload import Script, SqlClass, SqlWorkload
 from poolpilot.native_pool.workload import Op, RequestClass, SessionPriority, Step, WaitKind, Workload
 from poolpilot.pipelines.evaluate.live.workload_files import read_stage
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from poolpilot.env.objective import Objective, regret
     from poolpilot.env.server import PoolServer, WindowSource
     from poolpilot.env.servers.curve import CurveServer
-    from poolpilot.env.servers.mariadb import MariadbServer
     from poolpilot.env.servers.native import NativeServer
     from poolpilot.env.servers.recorded import RecordedServer
     from poolpilot.env.servers.simulated import SimulatedServer
@@ -55,7 +54,6 @@ else:
             "objective": ("Objective", "regret"),
             "server": ("PoolServer", "WindowSource"),
             "servers.curve": ("CurveServer",),
-            "servers.mariadb": ("MariadbServer",),
             "servers.native": ("NativeServer",),
             "servers.recorded": ("RecordedServer",),
             "servers.simulated": ("SimulatedServer",),
@@ -81,7 +79,6 @@ __all__ = [
     "Knob",
     "KnobClimbController",
     "KnobSpace",
-    "MariadbServer",
     "Measured",
     "MeasurementSettings",
     "NativeServer",

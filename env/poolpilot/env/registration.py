@@ -11,7 +11,7 @@ DETERMINISTIC = {
 
 LIVE = {
     "poolpilot/LivePool-v0": "poolpilot.env.environments.live_pool:LivePoolEnv",
-    "poolpilot/MariaDB-v0": "poolpilot.env.environments.mariadb_pool:MariadbPoolEnv",
+    "poolpilot/MariaDB-v0": "poolpilot.lab.mariadb_pool:MariadbPoolEnv",
 }
 """Real threads in real time; no seed repeats them."""
 

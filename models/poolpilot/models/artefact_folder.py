@@ -21,7 +21,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from poolpilot.env.durability.durable_writes import flush_folder, rename_durably, write_new
+from poolpilot.durability.durable_writes import flush_folder, rename_durably, write_new
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 
 WEIGHTS_FILE = "model.safetensors"

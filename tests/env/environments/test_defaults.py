@@ -15,10 +15,10 @@ from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.environments import CurvePoolEnv, PoolEnv, RecordedPoolEnv, WarmStartClimbEnv
 from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.environments.live_pool import LivePoolEnv
-from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
-from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.errors import ServerError, SettingError
+from poolpilot.lab.lab_server import LabPlace
+from poolpilot.lab.mariadb_pool import MariadbPoolEnv
 
 INFO = ["workload", "pool_tuple", "objective", "goodput_per_s", "regret", "oracle", "action_mask"]
 
@@ -80,7 +80,7 @@ def test_live_pool_draws_its_workload_from_a_family() -> None:
 
 
 def test_mariadb_that_cannot_be_started_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("poolpilot.env.lab.host.programs.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("poolpilot.lab.host.programs.shutil.which", lambda *_, **__: None)
     env = MariadbPoolEnv(place=LabPlace(folder=tmp_path / "lab"))
     with pytest.raises(ServerError, match="is not installed"):
         env.reset(seed=0)

@@ -5,11 +5,11 @@ from typing import Any, get_args
 
 import pytest
 
-from poolpilot.env.lab.side.side_job import SideJob
-from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.env.workloads.workload_fields import FIELDS_OF, from_fields, unused, workload_from_fields
 from poolpilot.errors import SettingError
+from poolpilot.lab.side.side_job import SideJob
+from poolpilot.lab.sql_workload import SqlWorkload
 from poolpilot.native_pool.workload import Op, Step, Workload
 
 NAMED = {"name": "mine", "family": "mine"}

@@ -12,10 +12,10 @@ from statistics import median
 import pytest
 
 from poolpilot.env.knobs import Knob, KnobSpace
-from poolpilot.env.mariadb.host.quota_periods import USED_UP
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.mariadb.host.quota_periods import USED_UP
 from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.models.observations.wait_rules import STEP_GAIN, STEP_LOSS, STEP_WORKLOADS, Ruled, WaitRules
 from poolpilot.pipelines.store.dataset import read_dataset

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.env.action_grid import DEFAULT_GRID, LARGE_GRID, ActionGrid
-from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import PlannedWorkload

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from poolpilot.env.action_grid import LARGE_GRID
-from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING
+from poolpilot.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.staging import mariadb_staging, racing_for
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings

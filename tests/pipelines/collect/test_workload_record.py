@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from poolpilot.env.action_grid import DEFAULT_GRID
-from poolpilot.env.lab.suite.suite_cells import suite_cells
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings, sweep
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.workloads.families import PlannedWorkload
+from poolpilot.lab.suite.suite_cells import suite_cells
 from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_context, workload_row
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore

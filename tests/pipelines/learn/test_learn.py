@@ -11,7 +11,7 @@ import pytest
 from tests.pipelines.learn.conftest import FROM_RECORDS, learned_in, made_quick
 from tests.pipelines.production.conftest import curves_named, files_of
 
-from poolpilot.env.durability.folder_lock import locked_folder
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.errors import FeatureError, PoolPilotError, ServerError, SettingError, StoreError, TakenFolderError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import CURVES_FILE

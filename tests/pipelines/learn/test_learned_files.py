@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.pipelines.production.conftest import curves_named
 
-from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.errors import ArtefactError
 from poolpilot.models.latent.learned_folder import MANIFEST_FILE, load_learned_model, write_learned_model
 from poolpilot.pipelines.learn import learned_files as module

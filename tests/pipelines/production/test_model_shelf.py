@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.pipelines.production.conftest import files_of
 
-from poolpilot.env.durability import durable_writes
+from poolpilot.durability import durable_writes
 from poolpilot.errors import ArtefactError, DamagedArtefactError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import CURVES_FILE

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.lab.sysbench_families import FAMILIES as SQL_FAMILIES
 from poolpilot.env.workloads.composed import is_held_out
 from poolpilot.env.workloads.light_families import LIGHT_FAMILIES
 from poolpilot.env.workloads.simulated_families import COMPOSED
+from poolpilot.lab.sysbench_families import FAMILIES as SQL_FAMILIES
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped_curves import VARIABLE, load_curves

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from tests.conftest import short_folder
 
-from poolpilot.env.lab.host.ports import free_or_checked
-from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.lab.host.ports import free_or_checked
+from poolpilot.lab.instance import Lab, LabSettings
 
 
 @pytest.fixture(scope="module")

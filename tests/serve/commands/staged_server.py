@@ -12,14 +12,14 @@ from pathlib import Path
 
 from tests.serve.commands.prepared_command import PreparedCommand
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
-from poolpilot.env.mariadb.counters import read_tuple_values
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.mariadb.variables import tuple_of
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.mariadb.counters import read_tuple_values
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.session import Session
+from poolpilot.mariadb.variables import tuple_of
 
 POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
 PATIENCE_S = 120.0

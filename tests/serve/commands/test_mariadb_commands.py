@@ -15,18 +15,18 @@ from tests.serve.commands.prepared_command import PreparedCommand
 from tests.serve.commands.staged_server import POOLPILOT, selects
 
 from poolpilot.env.knobs import CORE_KNOBS
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.side.side_job import SideJob
-from poolpilot.env.lab.side.side_session import SideSession
-from poolpilot.env.lab.sysbench_families import named_workload
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.host.process import ServerProcess
-from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import MARIADB_RACING, sweep
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import LostServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.side.side_job import SideJob
+from poolpilot.lab.side.side_session import SideSession
+from poolpilot.lab.sysbench_families import named_workload
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.host.process import ServerProcess
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.session import Session
 from poolpilot.models.observations import disturbances
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.commands.learn.lab_command import account_in_words

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.env.tuning.known_server import KnownServer
+from poolpilot.env.tuning.identity import ServerIdentity
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.identity_query import read_identity
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.restoration.known_server import KnownServer
+from poolpilot.mariadb.session import Session
 
 Invoke = Callable[..., Any]
 
@@ -40,7 +41,7 @@ def _journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def identity_of(lab: Lab) -> ServerIdentity:
     with Session(Dsn(defaults_file=lab.defaults_file).account()) as session:
-        return ServerIdentity.read(session)
+        return read_identity(session)
 
 
 def line_of(lab: Lab) -> str:

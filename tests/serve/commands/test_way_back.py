@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from tests.serve.commands.staged_server import PATIENCE_S, Command, StagedServer, selects
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sysbench_load import SqlLoad
 
 RUNS = int(os.environ.get("POOLPILOT_WAY_BACK_RUNS", "0"))
 LATEST_S = 6.0 if RUNS > 0 else 3.0

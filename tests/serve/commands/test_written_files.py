@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_families import named_workload
-from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sysbench_families import named_workload
+from poolpilot.lab.sysbench_load import SqlLoad
 from poolpilot.models.body import REQUEST
 from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from poolpilot.agent.baselines.static import StaticPredictor
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.session import Session
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.decision_replay import replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope

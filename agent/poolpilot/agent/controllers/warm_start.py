@@ -25,9 +25,9 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer
-from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.mariadb.server.mariadb_server import knobs_to_try
 from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.native_pool import SpectralSettings

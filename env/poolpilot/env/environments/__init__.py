@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from poolpilot.env.environments.curve_pool import CurvePoolEnv
     from poolpilot.env.environments.grid_env import GridEnv
     from poolpilot.env.environments.live_pool import LivePoolEnv
-    from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
     from poolpilot.env.environments.pool_env import OpenTarget, PoolEnv
     from poolpilot.env.environments.recorded_pool import RecordedPoolEnv
     from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
@@ -32,7 +31,6 @@ else:
             "curve_pool": ("CurvePoolEnv",),
             "grid_env": ("GridEnv",),
             "live_pool": ("LivePoolEnv",),
-            "mariadb_pool": ("MariadbPoolEnv",),
             "pool_env": ("OpenTarget", "PoolEnv"),
             "recorded_pool": ("RecordedPoolEnv",),
             "simulated_pool": ("SimulatedPoolEnv",),
@@ -45,7 +43,6 @@ __all__ = [
     "CurvePoolEnv",
     "GridEnv",
     "LivePoolEnv",
-    "MariadbPoolEnv",
     "OpenTarget",
     "PoolEnv",
     "RecordedPoolEnv",

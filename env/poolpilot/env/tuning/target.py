@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from poolpilot.env.mariadb.identity import ServerReached
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer
+from poolpilot.env.tuning.identity import ServerReached
 from poolpilot.env.tuning.restoration import ApplyFirst, Restoration
 
 

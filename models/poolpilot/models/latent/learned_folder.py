@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models.artefact import Artefact, parse
 from poolpilot.models.artefact_folder import MODEL_FILES

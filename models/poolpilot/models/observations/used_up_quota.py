@@ -1,9 +1,9 @@
 """A CPU quota that is used up: the server stands still until the next period, whatever its pool is set to."""
 
-from poolpilot.env.mariadb.host.quota_periods import USED_UP, used_up_in_words
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.mariadb.host.quota_periods import USED_UP, used_up_in_words
 
 
 def is_quota_used_up(window: Window) -> bool:

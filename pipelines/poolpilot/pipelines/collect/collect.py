@@ -11,8 +11,8 @@ from typing import Any, Generic
 import numpy as np
 from rich.console import Console
 
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
-from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective

@@ -14,13 +14,13 @@ from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, observe, sweep
 from poolpilot.env.output import introduce
-from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples, longest_sweep_s
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.restoration.mariadb_target import mariadb_target
 from poolpilot.pipelines.collect.collect_report import progress_bar
 from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_context, workload_row
 from poolpilot.pipelines.store.records import StagingStore

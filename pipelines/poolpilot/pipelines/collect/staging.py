@@ -7,10 +7,6 @@ import subprocess
 from collections.abc import Mapping
 
 from poolpilot.env.action_grid import LARGE_GRID, ActionGrid
-from poolpilot.env.lab.host.programs import program
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import CPUS, FAMILIES, workload_set
 from poolpilot.env.measurement.load_cycles import whole_cycles_s
 from poolpilot.env.measurement.protocol import MARIADB_RACING, MeasurementSettings
 from poolpilot.env.objective import Objective
@@ -26,6 +22,10 @@ from poolpilot.env.workloads.light_families import (
     in_turns,
 )
 from poolpilot.env.workloads.simulated_families import CHOOSING_FAMILY, COMPOSED, SIMULATED_FAMILIES, draw_scenario
+from poolpilot.lab.host.programs import program
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.sql_workload import SqlWorkload
+from poolpilot.lab.sysbench_families import CPUS, FAMILIES, workload_set
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.collect import Staging
 from poolpilot.pipelines.collect.collect_settings import CollectSettings

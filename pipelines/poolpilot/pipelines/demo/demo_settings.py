@@ -8,9 +8,9 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.agent.controllers.warm_start import MARIADB_CLIMB, MARIADB_WARM_START, WarmStartSettings
 from poolpilot.env.climbing.spectral import ClimbSettings
-from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, MeasurementSettings
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.lab.lab_server import LabPlace
 from poolpilot.pipelines.demo.demo_schedule import DemoSchedule
 
 SURPLUS_THREADS_LIVE_S = 1.0

@@ -4,13 +4,13 @@ On the embedded pool one is heavy on the processor, one waits without telling th
 MariaDB there is one.
 """
 
-from poolpilot.env.lab import sysbench_families
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.env.workloads.family import Family
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab import sysbench_families
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.servers import open_native
 from poolpilot.pipelines.demo.demo_settings import MariadbDemoSettings

@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from poolpilot.env.lab.capacity import at_capacity
-from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.server import PoolServer
+from poolpilot.lab.capacity import at_capacity
+from poolpilot.lab.lab_server import LabPlace, LabServer
+from poolpilot.lab.sql_workload import SqlWorkload
 from poolpilot.pipelines.evaluate.stage import Stage
 
 

@@ -14,13 +14,13 @@ from poolpilot.agent.controllers.warm_start import (
     climb_controller,
 )
 from poolpilot.env.climbing.spectral import ClimbSettings
-from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure, observe
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.lab_server import LabPlace
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.stage import Stage

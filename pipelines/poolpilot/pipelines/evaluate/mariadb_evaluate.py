@@ -8,12 +8,12 @@ import mlflow
 from rich.console import Console
 
 from poolpilot.agent.baselines.static import StaticPredictor
-from poolpilot.env.durability.durable_writes import write_durably
-from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import warn
 from poolpilot.errors import ServerError, SettingError, StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.sql_workload import SqlWorkload
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor

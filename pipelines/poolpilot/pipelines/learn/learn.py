@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from poolpilot.env.durability.folder_lock import locked_folder
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import warn
 from poolpilot.errors import ArtefactError, NotBroughtBackError, PoolPilotError, StoreError

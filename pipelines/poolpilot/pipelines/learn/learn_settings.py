@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.knobs import MOST_CPUS, checked_cpus
-from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.program_settings import ProgramSettings, checked_by
 from poolpilot.errors import SettingError
+from poolpilot.mariadb.login.dsn import Dsn
 from poolpilot.pipelines.production.roll_back import RollBackSettings
 
 Drawn = Literal["simulated", "native", "mariadb"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.errors import ArtefactError
 from poolpilot.models.latent.learned_folder import CURVES_FILE, MANIFEST_FILE
 from poolpilot.models.latent.response_curves import ResponseCurves

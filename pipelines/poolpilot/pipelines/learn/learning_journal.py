@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.errors import SettingError, StoreError
 
 NAME = "learning.json"

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from poolpilot.env.lab.host.programs import missing
 from poolpilot.errors import SettingError
+from poolpilot.lab.host.programs import missing
 from poolpilot.pipelines.learn.learn_settings import Drawn, LearnSettings, Staged
 
 ROUND_MINUTES = 15.0

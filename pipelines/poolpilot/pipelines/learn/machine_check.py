@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.lab.host.programs import missing
 from poolpilot.env.measurement.steal import StealMeter
 from poolpilot.errors import SettingError
+from poolpilot.lab.host.programs import missing
 
 LEAST_FREE_MB = 500
 LEAST_FREE_FOR_MARIADB_MB = 4000

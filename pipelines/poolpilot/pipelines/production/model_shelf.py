@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from poolpilot.env.durability.durable_writes import append_durably, rename_durably
+from poolpilot.durability.durable_writes import append_durably, rename_durably
 from poolpilot.errors import ArtefactError, StoreError
 from poolpilot.models.latent.learned_folder import LearnedModel, load_learned_model, write_learned_model
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.errors import StoreError
 
 _LOG = logging.getLogger(__name__)

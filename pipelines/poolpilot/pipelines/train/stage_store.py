@@ -15,8 +15,8 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from poolpilot.agent.training.validation import Weights
-from poolpilot.env.durability.durable_writes import write_durably
-from poolpilot.env.durability.folder_lock import LOCK_FILE, locked_folder
+from poolpilot.durability.durable_writes import write_durably
+from poolpilot.durability.folder_lock import LOCK_FILE, locked_folder
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.card import program
 

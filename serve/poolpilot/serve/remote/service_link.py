@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from poolpilot.env.loopback import is_loopback
-from poolpilot.env.mariadb.tls import show_certificate
 from poolpilot.errors import PoolPilotError, RefusedForGoodError, RemoteError, SettingError
 from poolpilot.featurizer.untrusted import shown
+from poolpilot.mariadb.login.tls import show_certificate
 from poolpilot.models.prediction_request import finite_json
 from poolpilot.serve.service.access.private_text import private_text
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from poolpilot.env.durability.durable_writes import append_durably
-from poolpilot.env.durability.folder_lock import lock_folder
+from poolpilot.durability.durable_writes import append_durably
+from poolpilot.durability.folder_lock import lock_folder
 from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.serve.tuner.machine.decision import Decision
 from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation

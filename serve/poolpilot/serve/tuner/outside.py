@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from poolpilot.env.durability.durable_writes import rename_durably
+from poolpilot.durability.durable_writes import rename_durably
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.snapshot import Hindrance
 

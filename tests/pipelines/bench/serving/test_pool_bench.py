@@ -141,7 +141,7 @@ def test_shares_of_the_live_pool_are_near_the_weights(monkeypatch: pytest.Monkey
 def test_servers_that_are_not_installed_are_told_and_ours_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("poolpilot.env.lab.host.programs.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("poolpilot.lab.host.programs.shutil.which", lambda *_, **__: None)
     row = cells_of(parts=("null",), null_connections=(4,), lab=tmp_path)["4 connections"]
     assert set(row["contenders"]) == {*HANDLERS, ECHO}
     assert "redis-server is not installed" in row["refused"]["Redis PING"]

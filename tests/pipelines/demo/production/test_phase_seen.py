@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.featurizer.histogram import Histogram
+from poolpilot.lab.sysbench_load import SqlLoad
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
 from poolpilot.pipelines.demo.production.shifting_load import SELECTS
 

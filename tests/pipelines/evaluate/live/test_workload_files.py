@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.errors import SettingError
+from poolpilot.lab.lab_server import LabPlace
 from poolpilot.pipelines.evaluate.live.workload_files import read_stage, read_stages
 
 STEPS = [{"op": "cpu", "us": 300.0}, {"op": "wait", "us": 2000.0}]

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.window import ClassWindow, Window
+from poolpilot.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
 
 SHORT = SqlClass("short", "ranges", 8, target_ms=1.0, weight=2.0)

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from poolpilot.agent.baselines.static import DefaultPredictor, StaticPredictor
-from poolpilot.env.lab.suite.expectation import Expectation
-from poolpilot.env.lab.suite.suite_cells import SuiteCell, named_cells, suite_cells
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.suite.expectation import Expectation
+from poolpilot.lab.suite.suite_cells import SuiteCell, named_cells, suite_cells
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings

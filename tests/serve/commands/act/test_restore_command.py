@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE, journal_folder
-from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE, journal_folder
+from poolpilot.mariadb.restoration.mariadb_restoration import MariadbRestoration
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.lab.instance import Lab
 from poolpilot.errors import StoreError
+from poolpilot.lab.instance import Lab
 from poolpilot.serve.commands.bundle.bundle_archive import write_archive
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
 from poolpilot.serve.commands.bundle.known_secrets import known_secrets

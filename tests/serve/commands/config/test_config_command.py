@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 import typer
-from tests.env.mariadb.test_grants import PASSWORD, run_sql, with_password
+from tests.mariadb.test_grants import PASSWORD, run_sql, with_password
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb import control
-from poolpilot.env.mariadb.control import EXTRA_PORT_UNUSED, Control
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.grants import grants
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.errors import ServerError, SettingError
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb import control
+from poolpilot.mariadb.control import EXTRA_PORT_UNUSED, Control
+from poolpilot.mariadb.grants import grants
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.session import Session
 from poolpilot.serve.commands.act.restore_command import RestoreSettings
 from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED

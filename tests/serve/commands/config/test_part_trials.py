@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from poolpilot.env.durability.folder_lock import locked_folder
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.serve.commands.config.account_trial import AccountTrial
 from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
 from poolpilot.serve.commands.config.part_trials import part_trials

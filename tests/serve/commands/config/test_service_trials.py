@@ -10,7 +10,7 @@ import pytest
 import typer
 from tests.tls_identity import Identity, make_identity
 
-from poolpilot.env.durability.folder_lock import locked_folder
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.errors import SettingError
 from poolpilot.serve.commands.config.account_trial import AccountTrial
 from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config

@@ -13,13 +13,13 @@ from tests.serve.commands.prepared_command import PreparedCommand
 from tests.serve.commands.staged_server import PATIENCE_S, selects
 
 from poolpilot.env.action_grid import ActionGrid
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import MARIADB_RACING
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.session import Session
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.collect import own_server

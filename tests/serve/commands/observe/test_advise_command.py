@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.mariadb.identity import ServerIdentity, ServerReached
+from poolpilot.env.tuning.identity import ServerIdentity, ServerReached
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.snapshot import Hindrance

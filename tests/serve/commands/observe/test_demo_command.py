@@ -13,7 +13,7 @@ from tests.conftest import short_folder
 from tests.serve.commands.staged_server import POOLPILOT
 from tests.serve.commands.started_processes import await_ends, descendants, program_of
 
-from poolpilot.env.lab.instance import Lab
+from poolpilot.lab.instance import Lab
 from poolpilot.pipelines.demo.phases import WorkloadDemo
 
 Invoke = Callable[..., Any]

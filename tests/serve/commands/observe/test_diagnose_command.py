@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from tests.conftest import short_folder
-from tests.env.mariadb.diagnosis.conftest import Clients, until
+from tests.mariadb.diagnosis.conftest import Clients, until
 
-from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.mariadb import session as session_module
+from poolpilot.lab.instance import Lab, LabSettings
+from poolpilot.mariadb import session as session_module
 
 SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread-pool-max-threads=4")
 

@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.host.cpu_quota import CpuQuota, UsableCpus
-from poolpilot.env.mariadb.host.process import ServerProcess
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.host.cpu_quota import CpuQuota, UsableCpus
+from poolpilot.mariadb.host.process import ServerProcess
 
 FAULT = "the CPU quota of /sys/fs/cgroup/a is '0 100000', which limits nothing"
 

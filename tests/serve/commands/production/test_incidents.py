@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import Journal
+from poolpilot.env.tuning.identity import ServerIdentity
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.restoration.journal import Journal
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.serve.commands.production.incidents import GivenBack, RolledBack, check, left_on, roll_back_in
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State

@@ -14,7 +14,7 @@ from tests.conftest import short_folder
 from tests.lab_data import LabData
 from tests.serve.commands.started_processes import PATIENCE_S, await_ends, descendants
 
-from poolpilot.env.lab.instance import Lab
+from poolpilot.lab.instance import Lab
 from poolpilot.pipelines.demo.production import constant_arms
 from poolpilot.serve.commands.production import production_demo
 from poolpilot.serve.commands.production.production_command import demo_production

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import StoreError, TakenFolderError
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.restoration.mariadb_target import mariadb_target
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.tuner.decision_log import DecisionLog

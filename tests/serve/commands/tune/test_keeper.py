@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.mariadb.tuner_lock import LOCK
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.restoration.mariadb_restoration import MariadbRestoration
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.session import Session
+from poolpilot.mariadb.tuner_lock import LOCK
 from poolpilot.serve.commands.tune import keeper
 from poolpilot.serve.commands.tune.keeper import keep_watch, restored, stranger_in_the_way
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings

@@ -9,9 +9,9 @@ import pytest
 from tests.serve.commands.staged_server import PATIENCE_S
 from tests.serve.commands.tune.test_tune_mariadb import ENDLESS, FIRST, LOAD, STEP, Stage
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.session import Session
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.session import Session
 
 LEASED = ("--mode", "apply", "--propose", "8,4,400", "--lease", "event", "--lease-s", "5", *ENDLESS)
 

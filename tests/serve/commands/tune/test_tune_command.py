@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.serve.tuner.conftest import Drive, rising
 
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.learn.learn_command import reported_outcomes

@@ -12,21 +12,21 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.env.mariadb.diagnosis.conftest import Clients, until
+from tests.mariadb.diagnosis.conftest import Clients, until
 from tests.serve.commands.prepared_command import PreparedCommand
 from tests.serve.commands.staged_server import PATIENCE_S, Command, ended, said_until, with_own_interpreter
 from tests.serve.commands.tune.test_tune_mariadb import ENDLESS, FIRST, LOAD, QUICK, STEP, UNTIRING, Stage
 from tests.serve.raw_server import Raw, http_answer
 from tests.tls_identity import make_identity
 
-from poolpilot.env.lab.host.ports import free_or_checked
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.counters import read_population
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import ServerError
+from poolpilot.lab.host.ports import free_or_checked
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.counters import read_population
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.session import Session
 from poolpilot.serve.tuner.decision_log import NAME, read_log
 
 pytestmark = pytest.mark.fault

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.serve.commands.staged_server import PATIENCE_S, Command, StagedServer, ended, said_until, selects
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.session import Session
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.session import Session
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 
 LOAD = selects(think_ms=50.0)

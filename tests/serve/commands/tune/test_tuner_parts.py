@@ -1,11 +1,11 @@
 """What a tuner is made of, by its server."""
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.servers.watch_settings import WatchSettings
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.server.watch_settings import WatchSettings
+from poolpilot.mariadb.variables import MAX_THREADS
 from poolpilot.serve.commands.tune.introduction import too_few_threads
 from poolpilot.serve.commands.tune.tuner_parts import blind_spots
 

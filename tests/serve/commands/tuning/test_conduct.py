@@ -11,15 +11,15 @@ import pytest
 from rich.console import Console
 
 from poolpilot.env.controller import Controller, Trial
-from poolpilot.env.lab.instance import Lab
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.env.tuning.loop import TuningStep, tune
-from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.instance import Lab
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.restoration.mariadb_target import mariadb_target
 from poolpilot.models.body import from_body
 from poolpilot.serve.commands.tuning.conduct import run_on
 from poolpilot.serve.commands.tuning.outcome import outcome_table

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.serve.tuner.conftest import INITIAL, Drive, falling, flat, rising, rules
 
-from poolpilot.env.mariadb.diagnosis.hindrances import Crowding, stuck
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
+from poolpilot.mariadb.diagnosis.hindrances import Crowding, stuck
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from poolpilot.env.lab.host.ports import free_or_checked
-from poolpilot.env.lab.host.programs import program
-from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError
+from poolpilot.lab.host.ports import free_or_checked
+from poolpilot.lab.host.programs import program
+from poolpilot.lab.instance import Lab, LabSettings
+from poolpilot.mariadb.session import Session
 
 START_WITHIN_S = 10.0
 POLL_S = 0.05

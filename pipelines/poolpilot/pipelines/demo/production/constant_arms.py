@@ -4,8 +4,8 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.sql_workload import SqlWorkload
 from poolpilot.pipelines.demo.production.phase_seen import OnWindow, PhaseSeen, watched
 from poolpilot.pipelines.demo.production.shifting_load import LoadedLab
 

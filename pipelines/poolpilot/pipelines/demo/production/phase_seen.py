@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.featurizer.histogram import Histogram
+from poolpilot.lab.sysbench_load import SqlLoad
 
 TAIL = 0.99
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.lab.sql_workload import SqlWorkload
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen
 
 Arms = Mapping[str, Sequence[PhaseSeen]]

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.servers.processors import split_cpus
-from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.server.watch_settings import WatchSettings
 
 SELECTS = SqlWorkload("selects", "point_select", (SqlClass("select", "oltp_point_select", 32),))
 BESIDE_JOINS = SqlWorkload(

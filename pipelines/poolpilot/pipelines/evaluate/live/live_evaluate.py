@@ -10,10 +10,10 @@ from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.output import warn
 from poolpilot.errors import ServerError, SettingError
+from poolpilot.lab.lab_server import LabPlace
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.card import program
 from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion

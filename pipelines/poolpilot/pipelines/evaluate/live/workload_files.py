@@ -10,14 +10,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from poolpilot.env.lab.datasets import check_tables
-from poolpilot.env.lab.lab_server import LabPlace
-from poolpilot.env.lab.sql_workload import LONGEST_CYCLE_S, SqlWorkload
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads.workload_fields import from_fields, unused, workload_from_fields
 from poolpilot.errors import SettingError
+from poolpilot.lab.datasets import check_tables
+from poolpilot.lab.lab_server import LabPlace
+from poolpilot.lab.sql_workload import LONGEST_CYCLE_S, SqlWorkload
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.servers import open_native

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.sql_workload import SqlWorkload
 
 ObjectiveName = Literal["short", "throughput", "p99"]
 

@@ -8,8 +8,8 @@ from typing import Any
 from rich.box import SIMPLE
 from rich.table import Table
 
-from poolpilot.env.lab.suite.suite_cells import SuiteCell
 from poolpilot.env.measurement.sweep import Core
+from poolpilot.lab.suite.suite_cells import SuiteCell
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE
 from poolpilot.pipelines.evaluate.suite.suite_judgement import Judgement, LossToDefault, Truth, came_true, judge
 from poolpilot.pipelines.evaluate.suite.suite_run import ADVICE, CellResult

@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.lab.lab_server import LabPlace
-from poolpilot.env.lab.suite.suite_cells import SuiteCell
 from poolpilot.env.measurement.load_cycles import whole_cycles_s
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.lab.lab_server import LabPlace
+from poolpilot.lab.suite.suite_cells import SuiteCell
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage

@@ -7,9 +7,9 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.output import introduce, terminal
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
-from poolpilot.env.tuning.mariadb_target import connect
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
+from poolpilot.mariadb.restoration.mariadb_restoration import MariadbRestoration
+from poolpilot.mariadb.restoration.mariadb_target import connect
 from poolpilot.serve.commands.options.mariadb_options import StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 

@@ -17,11 +17,11 @@ from poolpilot.env.measurement.protocol import sweep as race
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.output import introduce, terminal, write_json
-from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.restoration.mariadb_target import mariadb_target
 from poolpilot.models.advice.reasons import percent
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, StagingOptions

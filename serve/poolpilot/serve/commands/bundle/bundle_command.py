@@ -12,8 +12,8 @@ from rich.table import Table
 
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import ServerError, SettingError
+from poolpilot.mariadb.restoration.journal import journal_folder
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
 from poolpilot.serve.commands.options.settings_command import as_command
 

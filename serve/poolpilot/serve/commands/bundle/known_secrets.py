@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.option_files.client_defaults import default_files
-from poolpilot.env.mariadb.option_files.option_line import option_value
-from poolpilot.env.mariadb.option_files.option_reader import with_included
 from poolpilot.env.program_settings import SECRET_NAME
 from poolpilot.errors import SettingError
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.option_files.client_defaults import default_files
+from poolpilot.mariadb.option_files.option_line import option_value
+from poolpilot.mariadb.option_files.option_reader import with_included
 from poolpilot.serve.commands.bundle.redaction import LONG_ENOUGH_FOR_PLAIN
 
 SHORTEST = 4

@@ -6,8 +6,8 @@ from enum import StrEnum
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE, climb_limits
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.server import Tunable
-from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.errors import SettingError
+from poolpilot.mariadb.server.mariadb_server import knobs_to_try
 
 
 class KnobName(StrEnum):

@@ -6,19 +6,19 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from poolpilot.env.knobs import UNKNOWN_CPUS
-from poolpilot.env.mariadb.actuator import PROCEDURE
-from poolpilot.env.mariadb.control import NO_EXTRA_PORT
-from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.mariadb.tuner_lock import holder_of
-from poolpilot.env.mariadb.variables import MAX_THREADS
-from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.event_lease import check_scheduler
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE, Journal, journal_folder
-from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
 from poolpilot.errors import JournalError, LostServerError, PoolPilotError, ServerError
+from poolpilot.mariadb.actuator import PROCEDURE
+from poolpilot.mariadb.control import NO_EXTRA_PORT
+from poolpilot.mariadb.identity_query import read_identity
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.restoration.event_lease import check_scheduler
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE, Journal, journal_folder
+from poolpilot.mariadb.restoration.mariadb_restoration import MariadbRestoration
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.session import Session
+from poolpilot.mariadb.tuner_lock import holder_of
+from poolpilot.mariadb.variables import MAX_THREADS
+from poolpilot.mariadb.wait_events import WAIT_EVENTS_TABLE
 from poolpilot.serve.commands.config.held_rights import HeldRights
 from poolpilot.serve.commands.config.writable_folder import can_be_written
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -184,7 +184,7 @@ def _alone(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
     found = "none" if holder is None else f"at work already: {holder}; a second one would be refused"
     yield AccountTrial(ANOTHER_TUNER, found, holder is None)
     try:
-        Journal.find(journal_folder(), ServerIdentity.read(server.session), server.knobs)
+        Journal.find(journal_folder(), read_identity(server.session), server.knobs)
     except JournalError as error:
         yield AccountTrial("left over", str(error), False, settings.mode is Mode.APPLY)
         return

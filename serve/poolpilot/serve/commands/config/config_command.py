@@ -13,11 +13,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import SettingError
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.restoration.mariadb_target import connect
 from poolpilot.serve.commands.config.account_trial import ANOTHER_TUNER, AccountTrial, trials
 from poolpilot.serve.commands.config.explained_setting import ExplainedSetting, Origin, explained
 from poolpilot.serve.commands.config.part_trials import part_trials

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from poolpilot.env.mariadb.session import Session
+from poolpilot.mariadb.session import Session
 
 GRANT = re.compile(
     r"GRANT (?P<privileges>.+?) ON (?:(?P<kind>PROCEDURE|FUNCTION|PACKAGE(?: BODY)?) )?(?P<place>\S+) TO "

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from poolpilot.env.durability.folder_lock import LOCK_FILE, lock_folder
+from poolpilot.durability.folder_lock import LOCK_FILE, lock_folder
 from poolpilot.errors import StoreError
 from poolpilot.serve.commands.config.account_trial import AccountTrial
 from poolpilot.serve.commands.config.writable_folder import can_be_written

@@ -8,14 +8,14 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
-from poolpilot.env.lab import datasets
-from poolpilot.env.lab.host.lab_lock import locked_lab
-from poolpilot.env.lab.host.os_account import ROOT, UNPRIVILEGED
-from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
+from poolpilot.lab import datasets
+from poolpilot.lab.host.lab_lock import locked_lab
+from poolpilot.lab.host.os_account import ROOT, UNPRIVILEGED
+from poolpilot.lab.instance import Lab, LabSettings
+from poolpilot.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.serve.commands.options.mariadb_options import LabOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 

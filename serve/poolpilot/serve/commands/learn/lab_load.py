@@ -12,17 +12,17 @@ from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.lab.capacity import at_capacity
-from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.load_watch import LoadWatch
-from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import named_workload
-from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.output import terminal, write_json
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.histogram import Histogram
+from poolpilot.lab.capacity import at_capacity
+from poolpilot.lab.instance import Lab
+from poolpilot.lab.load_watch import LoadWatch
+from poolpilot.lab.sql_workload import SqlWorkload
+from poolpilot.lab.sysbench_families import named_workload
+from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.mariadb.login.dsn import Dsn
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.serve.commands.options.mariadb_options import LabOptions
 from poolpilot.serve.commands.options.settings_command import as_command

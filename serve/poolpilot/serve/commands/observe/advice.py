@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
-from poolpilot.env.mariadb.host.quota_periods import cpus_in_words
 from poolpilot.env.objective import Objective
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.measures import STATEMENTS
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.mariadb.host.quota_periods import cpus_in_words
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advice.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.body import REQUEST, as_body

@@ -12,12 +12,12 @@ from rich.table import Table
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
 from poolpilot.env.output import introduce, terminal, warn, write_json
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import journal_folder
-from poolpilot.env.tuning.kept_observations import KeptObservations
-from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
+from poolpilot.mariadb.restoration.journal import journal_folder
+from poolpilot.mariadb.restoration.kept_observations import KeptObservations
+from poolpilot.mariadb.restoration.mariadb_target import connect
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.observations.disturbances import disturbances_of

@@ -9,15 +9,15 @@ from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.mariadb.diagnosis.facts import read_facts
-from poolpilot.env.mariadb.diagnosis.finding import Diagnosis
-from poolpilot.env.mariadb.diagnosis.judgement.connection_findings import no_connection_left
-from poolpilot.env.mariadb.diagnosis.judgement.diagnose import MOST_REPLICA_LAG_S, no_login
-from poolpilot.env.mariadb.diagnosis.judgement.diagnose import diagnose as diagnosis_of
 from poolpilot.env.output import introduce, terminal, write_json
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import LostServerError, NoConnectionLeftError
+from poolpilot.mariadb.diagnosis.facts import read_facts
+from poolpilot.mariadb.diagnosis.finding import Diagnosis
+from poolpilot.mariadb.diagnosis.judgement.connection_findings import no_connection_left
+from poolpilot.mariadb.diagnosis.judgement.diagnose import MOST_REPLICA_LAG_S, no_login
+from poolpilot.mariadb.diagnosis.judgement.diagnose import diagnose as diagnosis_of
+from poolpilot.mariadb.restoration.mariadb_target import connect
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 

@@ -10,12 +10,12 @@ from pydantic_settings import SettingsConfigDict
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from poolpilot.env.mariadb.actuator import PROCEDURE
-from poolpilot.env.mariadb.grants import grants as grant_statements
 from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.mariadb_target import connect
+from poolpilot.mariadb.actuator import PROCEDURE
+from poolpilot.mariadb.grants import grants as grant_statements
+from poolpilot.mariadb.restoration.mariadb_target import connect
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.serve.commands.observe.visibility import visibility_rows, visibility_table
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, ProcedureName
 from poolpilot.serve.commands.options.settings_command import as_command

@@ -8,8 +8,8 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.output import terminal
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import SettingError
+from poolpilot.mariadb.restoration.journal import journal_folder
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (

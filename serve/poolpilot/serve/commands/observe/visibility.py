@@ -5,8 +5,8 @@ from typing import NamedTuple
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE
 from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.mariadb.wait_events import WAIT_EVENTS_TABLE
 
 A_LOGIN = "a login"
 THIS_HOST = "the server's process on this host"

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from poolpilot.env.knobs import MOST_CPUS, checked_cpus
-from poolpilot.env.mariadb.actuator import checked_procedure
 from poolpilot.env.program_settings import ProgramSettings, checked_by
+from poolpilot.mariadb.actuator import checked_procedure
 
 
 def _in_range(cpus: int | None) -> int | None:

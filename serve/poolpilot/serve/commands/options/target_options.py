@@ -8,12 +8,12 @@ from pydantic import Field
 
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
-from poolpilot.env.tuning.mariadb_target import STAGING_LOOK, mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
+from poolpilot.mariadb.restoration.mariadb_target import STAGING_LOOK, mariadb_target
+from poolpilot.mariadb.server.watch_settings import WatchSettings
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, ProcedureName
 
 

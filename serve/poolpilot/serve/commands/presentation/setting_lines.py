@@ -6,10 +6,10 @@ from typing import Any, Self
 from rich.console import Console
 
 from poolpilot.env.knobs import CORE_KNOBS
-from poolpilot.env.mariadb.actuator import in_order
-from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.actuator import in_order
+from poolpilot.mariadb.variables import KNOB_VARIABLES
 
 SECTION = "[mariadb]"
 """Group of a my.cnf that MariaDB's server reads, and no other server."""

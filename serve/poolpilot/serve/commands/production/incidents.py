@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.journal import Journal
 from poolpilot.errors import JournalError, ServerError, StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.identity_query import read_identity
+from poolpilot.mariadb.restoration.journal import Journal
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.pipelines.demo.production.shifting_load import LoadedLab
 from poolpilot.serve.commands.production.tuner_child import TunerChild
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
@@ -139,7 +139,7 @@ def left_on(server: MariadbServer, journals: Path) -> str:
     """What a tuner that died has left on its server, in words: the server of a demonstration does not outlive it."""
     in_force = f"{server.tuple_in_force()} was still in force when its server was stopped"
     try:
-        journal = Journal.find(journals, ServerIdentity.read(server.session), server.knobs)
+        journal = Journal.find(journals, read_identity(server.session), server.knobs)
     except JournalError as error:
         return f"{in_force}: {error}"
     if journal is None:

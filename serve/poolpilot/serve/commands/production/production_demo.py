@@ -11,9 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from poolpilot.env.lab.instance import Lab
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.lab.instance import Lab
 from poolpilot.pipelines.demo.production.constant_arms import RUN_UP_S, best_of, in_turns, through_phases
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen
 from poolpilot.pipelines.demo.production.production_report import arms_table

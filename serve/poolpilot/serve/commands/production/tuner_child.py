@@ -13,8 +13,8 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.errors import ServerError
+from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
 
 POOLPILOT = (sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()")
 OWN_VARIABLES = "POOLPILOT_TUNE_"

@@ -10,8 +10,8 @@ from poolpilot.agent.search.search_controller import SearchController
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.stored_workload import StoredWorkload, stored_workloads
 from poolpilot.env.measurement.sweep import WorkloadSweep
-from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.env.tuning.target import Target
+from poolpilot.mariadb.server.mariadb_server import knobs_to_try
 from poolpilot.serve.commands.search.knob_option import KnobOption, range_of, space_of
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
 

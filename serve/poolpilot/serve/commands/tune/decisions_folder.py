@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from poolpilot.env.durability.durable_writes import rename_durably
-from poolpilot.env.durability.folder_lock import locked_folder
-from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.durability.durable_writes import rename_durably
+from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import StoreError
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
 

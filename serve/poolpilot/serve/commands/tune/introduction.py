@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from poolpilot.env.server import AnyServer
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import APPROVAL_FILE, KILL_FILE
 from poolpilot.serve.tuner.machine.decision import Mode

@@ -6,12 +6,12 @@ from contextlib import suppress
 from rich.console import Console
 
 from poolpilot.env.interrupts import Interrupts
-from poolpilot.env.mariadb.tuner_lock import LOCK, holder_of, sees_itself, stranger_of
 from poolpilot.env.output import introduce
-from poolpilot.env.servers.mariadb import MariadbServer
-from poolpilot.env.tuning.mariadb_restoration import MariadbRestoration
-from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import JournalError, LostServerError, ServerError, SettingError
+from poolpilot.mariadb.restoration.mariadb_restoration import MariadbRestoration
+from poolpilot.mariadb.restoration.mariadb_target import connect
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.mariadb.tuner_lock import LOCK, holder_of, sees_itself, stranger_of
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
 CHECK_EVERY_S = 1.0

@@ -12,13 +12,13 @@ from typing_extensions import override
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.env.tuning.backends import Backend
-from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S, silence_s
-from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.mariadb.restoration.event_lease import LEAST_S, MOST_S, silence_s
+from poolpilot.mariadb.restoration.journal import journal_folder
+from poolpilot.mariadb.server.watch_settings import WatchSettings
 from poolpilot.serve.commands.options.remote_options import RemoteOptions
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings

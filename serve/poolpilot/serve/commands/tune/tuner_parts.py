@@ -4,13 +4,13 @@ from functools import partial
 from pathlib import Path
 
 from poolpilot.agent.baselines.static import StaticPredictor
-from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
-from poolpilot.env.mariadb.diagnosis.listed_session import hidden_sessions
 from poolpilot.env.server import Tunable
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.snapshot import Hindrance
+from poolpilot.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.mariadb.diagnosis.listed_session import hidden_sessions
+from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves

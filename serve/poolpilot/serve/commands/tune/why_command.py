@@ -13,8 +13,8 @@ from rich.table import Table
 
 from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import StoreError
+from poolpilot.mariadb.restoration.journal import journal_folder
 from poolpilot.models.advice.reasons import percent
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option

@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from poolpilot.env.durability.durable_writes import flush_folder, write_whole
+from poolpilot.durability.durable_writes import flush_folder, write_whole
 
 
 class OpenSegment:

@@ -7,7 +7,7 @@ from typing import Self
 
 import structlog
 
-from poolpilot.env.durability.folder_lock import lock_folder
+from poolpilot.durability.folder_lock import lock_folder
 from poolpilot.errors import StoreError, TakenNameError
 from poolpilot.serve.service.outcomes.open_segment import OpenSegment, mended
 from poolpilot.serve.service.outcomes.outcome_segments import (

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.durability.durable_writes import write_durably
 from poolpilot.errors import StoreError
 
 LARGEST_BYTES = 4 << 20

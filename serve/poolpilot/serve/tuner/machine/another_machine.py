@@ -4,7 +4,7 @@ Windows of the two compare as little as those of two workloads, and what is righ
 The pool's configuration is nobody's fault: a trial ends without a verdict, and the incumbent comes back.
 """
 
-from poolpilot.env.mariadb.host.quota_periods import cpus_in_words
+from poolpilot.mariadb.host.quota_periods import cpus_in_words
 from poolpilot.serve.tuner.machine.another_workload import begun_anew
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation

@@ -6,13 +6,13 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from poolpilot.env.mariadb.host.quota_periods import used_up_in_words
 from poolpilot.env.objective import Objective
-from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Hindrance, HindranceKind
 from poolpilot.featurizer.window import ClassWindow, Window
+from poolpilot.mariadb.host.quota_periods import used_up_in_words
+from poolpilot.mariadb.server.watch_settings import WatchSettings
 from poolpilot.models.advice.gain_bound import GainBound, most_towards
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.ratios import ratios_of

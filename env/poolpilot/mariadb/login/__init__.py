@@ -1,0 +1,1 @@
+"""How a session proves who it is, and the server who it is."""
