@@ -1,9 +1,10 @@
 """One settings model is at once a program's flags, its environment, its file and a run's MLflow parameters."""
 
+import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_origin
@@ -166,19 +167,20 @@ class ProgramSettings(BaseSettings):
         return self
 
     @classmethod
-    def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
-        """Merges the file, the environment and the flags that are not None.
+    def load(cls, file: Path | None, flags: Mapping[str, Any], assignments: Sequence[str] = ()) -> Self:
+        """Merges the file, the environment, the flags that are not None, and what was assigned.
 
         Args:
             file: TOML file whose top level holds fields of this model.
             flags: Values by name, nested names joined by dots.
+            assignments: NAME=VALUE of `--set`; these win over flags.
 
         Raises:
             SettingError: The file is missing or broken, or a value is refused.
         """
         in_file = {} if file is None else read_toml(file)
         with_file: type[Self] = type(cls.__name__, (cls,), {"in_file": in_file})
-        return with_file._made(flags)
+        return with_file._made({**flags, **assigned(cls, assignments)})
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -240,18 +242,50 @@ def name_of_today(name: str) -> str | None:
     return None if today is None else ".".join([*filter(None, outer), today])
 
 
-def flag_of_today(flag: str, known: Collection[str]) -> str | None:
-    """The same of an option of a command; None also where it is an option, or the other one is none.
+def settings_within(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:
+    """The fields of a model, those of nested ones with their names joined by dots.
 
     Args:
-        flag: The option, such as `--guard.tries-per-hour`.
-        known: The options of the command.
+        model: The model.
+        prefix: What stands before their names.
     """
-    if flag in known or not flag.startswith("--"):
-        return None
-    today = name_of_today(flag[2:].replace("-", "_"))
-    of_today = None if today is None else "--" + today.replace("_", "-")
-    return of_today if of_today in known else None
+    found: dict[str, FieldInfo] = {}
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            found |= settings_within(field.annotation, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = field
+    return found
+
+
+def assigned(model: type[BaseModel], texts: Sequence[str]) -> dict[str, Any]:
+    """Names and values of `--set NAME=VALUE`; a list is written as in the environment, `one,two`.
+
+    Args:
+        model: The settings.
+        texts: What stands behind `--set`.
+
+    Raises:
+        SettingError: One is no assignment.
+    """
+    fields = settings_within(model)
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise SettingError(f"--set wants NAME=VALUE, such as seed=3, and not {text!r}")
+        values[name] = _split(value) if name in fields and get_origin(fields[name].annotation) is tuple else value
+    return values
+
+
+def _split(value: str) -> Any:
+    """A list in JSON, or with commas between its values."""
+    if value.startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise SettingError(f"{value!r} begins like a list in JSON and is none: {error}") from error
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 def _is_deeper(value: object, levels: int) -> bool:
@@ -264,8 +298,8 @@ def _of_no_setting(variable: str, prefix: str, known: Sequence[str]) -> str:
     nearest = get_close_matches(variable.upper().removeprefix(prefix), known, n=1)
     meant = f" (the nearest is {prefix}{nearest[0]})" if nearest else ""
     return (
-        f"the variable {variable} names no setting{meant}: correct it or unset it; the --help of the command that it is"
-        f" for lists all settings, whose variables are {prefix} and the option in capitals, _ for - and __ for a dot"
+        f"the variable {variable} names no setting{meant}: correct it or unset it; `poolpilot check --settings "
+        f"COMMAND --defaults` lists all settings, whose variables are {prefix} and the name in capitals, __ for a dot"
     )
 
 

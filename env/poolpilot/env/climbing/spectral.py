@@ -34,7 +34,7 @@ def _setting(name: str, **changes: Any) -> Any:
         changes["allow_inf_nan"] = False
     if own != name:
         changes["validation_alias"] = AliasChoices(own, name)
-    return setting_field(row, json_schema_extra={"hidden": True}, **changes)
+    return setting_field(row, **changes)
 
 
 class ClimbSettings(BaseModel):

@@ -72,12 +72,10 @@ class ClimbersBenchSettings(ProgramSettings):
     scales: tuple[Scale, ...] = Field(
         default=(2, 8, 32, 128, 512, 1024),
         description=f"Largest sizes of the pool, {LEAST_SCALE} to {MOST_SCALE}.",
-        json_schema_extra={"metavar": "N"},
     )
     noises: tuple[NoiseShare, ...] = Field(
         default=(0.0, 0.02, 0.05, 0.1),
         description="Standard deviations of one sample, relative, 0 to 1.",
-        json_schema_extra={"metavar": "X"},
     )
     correlated_noise: NoiseShare = Field(
         default=0.05, description="One more noise, 0 to 1, whose samples hang together;"
@@ -87,7 +85,6 @@ class ClimbersBenchSettings(ProgramSettings):
     shift_scales: tuple[Scale, ...] = Field(
         default=(32, 128, 1024),
         description=f"Largest sizes at which the workload also shifts in mid-run, {LEAST_SCALE} to {MOST_SCALE}.",
-        json_schema_extra={"metavar": "N"},
     )
     seeds: int = Field(default=10, ge=1, description="Repeats of a noisy cell, or draws of a family.")
     samples: int = Field(default=600, ge=32, description="Length of a run in samples.")

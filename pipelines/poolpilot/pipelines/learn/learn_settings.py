@@ -51,17 +51,14 @@ class LearnSettings(ProgramSettings):
     defaults_file: Path | None = Field(
         default=None,
         description="The option file to read for it, not those of `mariadb`.",
-        json_schema_extra={"metavar": "FILE"},
     )
     procedure: str | None = Field(
         default=None,
         description="What sets a configuration there, not SET GLOBAL (`poolpilot mariadb grants`).",
-        json_schema_extra={"metavar": "NAME"},
     )
     execute: bool = Field(
         default=False,
         description="Set configurations there; without this it is left alone.",
-        json_schema_extra={"flag": "--execute"},
     )
     outcomes: Path | None = Field(
         default=None, description="Folder of outcomes that the service has kept, to take in first."
@@ -73,7 +70,6 @@ class LearnSettings(ProgramSettings):
     anew: bool = Field(
         default=False,
         description="Begin a new run where one was stopped; its records stay.",
-        json_schema_extra={"flag": "--anew"},
     )
     workloads: int | None = Field(
         default=None, ge=1, description="Simulated workloads of each quarter of an hour at most; none is no limit."

@@ -1,7 +1,7 @@
 """The command `poolpilot`: its sub-commands in their groups, and what becomes of an error.
 
-A sub-command is imported when it is called, so that none waits for the others and a missing native module is a
-sentence too.
+What a sub-command does is imported when it is called, so that none waits for the others and a missing native module is
+a sentence too.
 
 Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted by Ctrl-C,
 SIGTERM or SIGHUP, while it still starts, too (`entry.py`).
@@ -10,6 +10,7 @@ SIGTERM or SIGHUP, while it still starts, too (`entry.py`).
 import os
 import sys
 import traceback
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Annotated
 
@@ -17,7 +18,8 @@ import typer
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.errors import PoolPilotError
-from poolpilot.serve.commands.options.settings_command import CommandPlace, add_settings_command
+from poolpilot.serve.commands.command_line import act_commands, learn_commands, observe_commands
+from poolpilot.serve.commands.command_line.older_names import refusal_of_before
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 OBSERVE = "Observe"
@@ -38,11 +40,19 @@ TRACEBACK = "POOLPILOT_TRACEBACK"
 SHOWN_OF_A_DEFECT = 300
 """Characters of what an error says that are told."""
 
-BENCH_HELP = "Benchmarks, each with its peers in the same run."
-CONFIG_HELP = "Check the settings of a tuner or a service before it starts."
-LAB_HELP = "A private MariaDB in a folder, with data sets and named loads."
-MARIADB_HELP = "Check a MariaDB server's pool, and print the grants for a tuner."
-RECORDS_HELP = "Read stored records."
+GROUPS: Mapping[str, Sequence[Callable[..., None]]] = {
+    OBSERVE: (
+        observe_commands.demo,
+        observe_commands.advise,
+        observe_commands.check,
+        observe_commands.grants,
+        observe_commands.why,
+        observe_commands.page,
+        observe_commands.bundle,
+    ),
+    ACT: (act_commands.tune, act_commands.climb, act_commands.restore, act_commands.serve),
+    LEARN: (learn_commands.learn, learn_commands.records, learn_commands.evaluate, learn_commands.bench),
+}
 
 
 def build() -> typer.Typer:
@@ -52,79 +62,24 @@ def build() -> typer.Typer:
         help="Tunes the thread pool of a live database server from a few seconds of its workload.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        add_completion=False,
     )
     app.callback()(options)
-    _add_observe(app)
-    _add_act(app)
-    _add_learn(app)
+    for group, functions in GROUPS.items():
+        for function in functions:
+            app.command(help=in_paragraphs(function), rich_help_panel=group)(function)
+    app.add_typer(learn_commands.lab, name="lab", rich_help_panel=LEARN)
     return app
 
 
-def _add_observe(app: typer.Typer) -> None:
-
-    add_settings_command(app, "demo", CommandPlace("observe.demo_command", "build_demo"), OBSERVE)
-    add_settings_command(
-        app, "demo-mariadb", CommandPlace("observe.demo_command", "build_demo_mariadb", "MARIADB_HELP"), OBSERVE
-    )
-    add_settings_command(app, "demo-production", CommandPlace("production.production_command"), OBSERVE)
-    add_settings_command(app, "advise", CommandPlace("observe.advise_command"), OBSERVE)
-    add_settings_command(app, "diagnose", CommandPlace("observe.diagnose_command"), OBSERVE)
-    mariadb = typer.Typer(no_args_is_help=True)
-    add_settings_command(mariadb, "grants", CommandPlace("observe.mariadb_command", "build_grants", "GRANTS_HELP"))
-    add_settings_command(mariadb, "check", CommandPlace("observe.mariadb_command", "build_check", "CHECK_HELP"))
-    app.add_typer(mariadb, name="mariadb", help=MARIADB_HELP, rich_help_panel=OBSERVE)
-    config = typer.Typer(no_args_is_help=True)
-    add_settings_command(config, "check", CommandPlace("config.config_command", "build_check", "CHECK_HELP"))
-    app.add_typer(config, name="config", help=CONFIG_HELP, rich_help_panel=OBSERVE)
-    add_settings_command(app, "bundle", CommandPlace("bundle.bundle_command"), OBSERVE)
-    add_settings_command(app, "page", CommandPlace("observe.page_command"), OBSERVE)
-    add_settings_command(app, "predict", CommandPlace("observe.predict_command"), OBSERVE)
-    add_settings_command(app, "simulate", CommandPlace("observe.simulate_command"), OBSERVE)
-    bench = typer.Typer(no_args_is_help=True)
-    add_settings_command(bench, "climbers", CommandPlace("observe.bench_climbers_command"))
-    add_settings_command(bench, "pool", CommandPlace("observe.bench_pool_command"))
-    add_settings_command(bench, "simulator", CommandPlace("observe.bench_simulator_command"))
-    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=OBSERVE)
-    app.command("version", rich_help_panel=OBSERVE)(show_version)
-
-
-def _add_act(app: typer.Typer) -> None:
-
-    add_settings_command(app, "tune", CommandPlace("tune.tune_command"), ACT)
-    add_settings_command(app, "why", CommandPlace("tune.why_command"), ACT)
-    add_settings_command(app, "climb", CommandPlace("climb.climb_command"), ACT)
-    add_settings_command(app, "search", CommandPlace("search.search_command"), ACT)
-    add_settings_command(app, "sweep", CommandPlace("act.sweep_command"), ACT)
-    add_settings_command(app, "restore", CommandPlace("act.restore_command"), ACT)
-    add_settings_command(app, "serve", CommandPlace("act.serve_command"), ACT)
-
-
-def _add_learn(app: typer.Typer) -> None:
-
-    add_settings_command(app, "learn", CommandPlace("learn.learn_command"), LEARN)
-    lab = typer.Typer(no_args_is_help=True)
-    add_settings_command(lab, "up", CommandPlace("learn.lab_command", "build_up", "UP_HELP"))
-    add_settings_command(lab, "load", CommandPlace("learn.lab_load"))
-    add_settings_command(lab, "disk", CommandPlace("learn.lab_command", "build_disk", "DISK_HELP"))
-    add_settings_command(lab, "down", CommandPlace("learn.lab_command", "build_down", "DOWN_HELP"))
-    add_settings_command(lab, "workloads", CommandPlace("learn.lab_command", "build_workloads", "WORKLOADS_HELP"))
-    app.add_typer(lab, name="lab", help=LAB_HELP, rich_help_panel=LEARN)
-    add_settings_command(app, "collect", CommandPlace("learn.collect_command"), LEARN)
-    records = typer.Typer(no_args_is_help=True)
-    add_settings_command(records, "check", CommandPlace("learn.records_command", "build_check", "CHECK_HELP"))
-    add_settings_command(records, "show", CommandPlace("learn.records_show_command", "build_show", "SHOW_HELP"))
-    add_settings_command(records, "sql", CommandPlace("learn.records_sql_command", "build_sql", "SQL_HELP"))
-    app.add_typer(records, name="records", help=RECORDS_HELP, rich_help_panel=LEARN)
-    add_settings_command(app, "train", CommandPlace("learn.train_command"), LEARN)
-    add_settings_command(app, "evaluate", CommandPlace("learn.evaluate_command"), LEARN)
-    add_settings_command(app, "promote", CommandPlace("learn.promote_command"), LEARN)
-    add_settings_command(app, "calibrate", CommandPlace("learn.calibrate_command"), LEARN)
-    add_settings_command(app, "curves", CommandPlace("learn.curves_command"), LEARN)
+def in_paragraphs(function: Callable[..., None]) -> str:
+    """The help of a command: its docstring, each paragraph on one line, so that every terminal breaks it anew."""
+    return "\n\n".join(" ".join(part.split()) for part in str(function.__doc__).split("\n\n"))
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        show_version()
+        typer.echo(f"poolpilot {version('poolpilot')}")
         raise typer.Exit
 
 
@@ -136,13 +91,11 @@ def options(
     """Takes what stands before a sub-command."""
 
 
-def show_version() -> None:
-    """Show the version of PoolPilot."""
-    typer.echo(f"poolpilot {version('poolpilot')}")
-
-
 def main() -> None:
     """Runs the command; an error is one sentence on stderr, and a traceback is for who asks for it."""
+    if (refusal := refusal_of_before(sys.argv[1:], build())) is not None:
+        sys.stderr.write(f"poolpilot: {refusal}\n")
+        sys.exit(2)
     try:
         with Interrupts(patient=False):  # else SIGTERM and SIGHUP would leave behind what a command has started
             build()()

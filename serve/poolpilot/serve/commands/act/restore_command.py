@@ -1,6 +1,5 @@
 """`poolpilot restore`: restores what was in force before a command that was killed, or the incumbent of a tuner."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import Field
@@ -11,14 +10,6 @@ from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
 from poolpilot.mariadb.restoration.mariadb_restoration import MariadbRestoration
 from poolpilot.mariadb.restoration.mariadb_target import connect
 from poolpilot.serve.commands.options.mariadb_options import StagingOptions
-from poolpilot.serve.commands.options.settings_command import as_command
-
-HELP = (
-    "Restore the configuration that was in force before a climb, search or sweep that was killed on this host, or the "
-    "incumbent of a killed tuner.\n\n"
-    "What somebody else has set since then stays. Without --execute it says what it would do. The journals lie in "
-    "~/.local/state/poolpilot, or in the folder that POOLPILOT_JOURNALS names."
-)
 
 
 class RestoreSettings(StagingOptions):
@@ -29,13 +20,7 @@ class RestoreSettings(StagingOptions):
     forget: bool = Field(
         default=False,
         description="Leave what is in force, and take it for the beginning from now on.",
-        json_schema_extra={"flag": "--forget"},
     )
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot restore`."""
-    return as_command(RestoreSettings, restore, HELP, argument="dsn", writes=False)
 
 
 def restore(settings: RestoreSettings, _: Path | None = None) -> None:

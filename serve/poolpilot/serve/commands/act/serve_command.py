@@ -1,35 +1,10 @@
 """`poolpilot serve`: the prediction service under uvicorn, or under Ray Serve."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.service.service_settings import ServeSettings
-
-HELP = (
-    "Answer POST /v1/predict with the configuration to set; keep what POST /v1/outcomes reports.\n\n"
-    "The model is the one for the kind of server that the windows come from (their server_kind); windows without a "
-    "kind count as windows of the embedded pool. A file that a command has written with --json is a body as it stands; "
-    'where it is too large, its key "request" is enough. SIGHUP loads models, tokens and certificate again, and so '
-    "does another model in the folder of --model."
-)
-PANELS = {
-    "Security": ("token_file", "tls_certificate", "tls_key", "tls_client_ca"),
-    "Outcomes": ("outcomes", "outcome_segment_bytes"),
-    "Limits": (
-        *("body_limit_bytes", "header_timeout_s", "body_timeout_s", "keep_alive_s"),
-        *("concurrency_limit", "connection_limit", "rate_per_s", "rate_burst"),
-    ),
-    "Ray": ("ray", "replicas", "replicas_per_node", "ray_address"),
-}
-"""The groups of the help."""
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot serve`."""
-    return as_command(ServeSettings, serve, HELP, panels=PANELS, writes=False)
 
 
 def serve(settings: ServeSettings, _: Path | None = None) -> None:

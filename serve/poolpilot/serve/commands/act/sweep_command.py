@@ -1,6 +1,6 @@
 """`poolpilot sweep`: races the configurations of the grid on a MariaDB server in staging."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,9 @@ from poolpilot.mariadb.restoration.mariadb_target import mariadb_target
 from poolpilot.models.advice.reasons import percent
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, StagingOptions
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 
 SHOWN = 12
-
-
-HELP = (
-    "Measure the configurations of the grid on a MariaDB server in staging, losers dropped early; restores the first "
-    "one.\n\nClients do not report to it, so configurations are evaluated by their mean time in the system (Little's "
-    "law)."
-)
 
 
 class SweepSettings(StagingOptions):
@@ -57,11 +49,6 @@ class SweepSettings(StagingOptions):
     def racing(self) -> MeasurementSettings:
         """How the configurations are measured."""
         return MARIADB_RACING.model_copy(update={"window_s": self.window, "oracle_repeats": self.repeats})
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot sweep`."""
-    return as_command(SweepSettings, sweep, HELP, argument="dsn", panels={"The sweep": ("window", "repeats", "seed")})
 
 
 def sweep(settings: SweepSettings, json_path: Path | None) -> None:

@@ -1,7 +1,7 @@
 """`poolpilot bundle`: what a report of a fault needs, in one file and without secrets."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,6 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.mariadb.restoration.journal import journal_folder
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
-from poolpilot.serve.commands.options.settings_command import as_command
-
-HELP = (
-    "Collect what a report of a fault needs: versions, machine, settings, last decisions, journals and digests of "
-    "models, and with a DSN a diagnosis.\n\n"
-    "Passwords, tokens and keys are taken out. Without --write it shows what it would hold and writes nothing."
-)
-
-PANELS = {
-    "What it holds": ("dsn", "defaults_file", "settings", "log", "last"),
-    "Where it goes": ("out", "write", "show"),
-}
-"""The groups of the help."""
 
 
 class BundleSettings(ProgramSettings):
@@ -39,33 +26,22 @@ class BundleSettings(ProgramSettings):
     defaults_file: Path | None = Field(
         default=None,
         description="The option file to read, not those of `mariadb`.",
-        json_schema_extra={"metavar": "FILE"},
     )
     settings: tuple[Path, ...] = Field(
         default=(),
         description="A settings file to take along; repeat it for more.",
-        json_schema_extra={"metavar": "FILE"},
     )
     log: Path | None = Field(
         default=None,
         description="Where decisions are kept; beside the journals if not given.",
-        json_schema_extra={"metavar": "FOLDER"},
     )
     last: int = Field(default=200, ge=1, le=10_000, description="Decisions for a server.")
     out: Path = Field(
         default=Path("poolpilot-bundle.tar.gz"),
         description="File to write; there must be none yet.",
-        json_schema_extra={"metavar": "FILE"},
     )
-    write: bool = Field(default=False, description="Write it.", json_schema_extra={"flag": "--write"})
-    show: str | None = Field(
-        default=None, description="Print one of its files instead.", json_schema_extra={"metavar": "NAME"}
-    )
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot bundle`."""
-    return as_command(BundleSettings, bundle, HELP, panels=PANELS)
+    write: bool = Field(default=False, description="Write it.")
+    show: str | None = Field(default=None, description="Print one of its files instead.")
 
 
 def bundle(settings: BundleSettings, json_path: Path | None) -> None:
@@ -107,10 +83,10 @@ def _diagnosis(settings: BundleSettings) -> dict[str, Any] | None:
     """What is wrong with the server of the DSN, or why that cannot be told; None where none is named."""
     if settings.dsn is None:
         return None
-    from poolpilot.serve.commands.observe.diagnose_command import DiagnoseSettings, found_of
+    from poolpilot.serve.commands.observe.check_command import CheckSettings, found_of
 
     console = terminal(stderr=True)  # what is shown with --show stands alone
-    asked = DiagnoseSettings(dsn=settings.dsn, defaults_file=settings.defaults_file)
+    asked = CheckSettings(dsn=settings.dsn, defaults_file=settings.defaults_file)
     try:
         where, diagnosis = found_of(asked, console)
     except ServerError as error:  # when a bundle is wanted most

@@ -1,6 +1,6 @@
 """`poolpilot climb`: a climb on a MariaDB server, the embedded pool, its simulation or a curve; cold or warm."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,25 +19,12 @@ from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
-from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSettings, command_defaults
+from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, command_defaults
 from poolpilot.serve.commands.climb.settings_table import setting_rows, settings_table
 from poolpilot.serve.commands.observe.predict_command import prediction_table
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.tuning.conduct import conduct
 from poolpilot.serve.commands.tuning.outcome import outcome_table
-
-HELP = (
-    "Climb to the best pool size of a MariaDB server in staging, or of an embedded pool, and show every decision.\n\n"
-    "The first configuration returns at the end and after Ctrl-C, unless --keep."
-)
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot climb`."""
-    return as_command(
-        ClimbRunSettings, climb, HELP, argument="dsn", panels=PANELS, config_flags=("--config", "--settings")
-    )
 
 
 def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:

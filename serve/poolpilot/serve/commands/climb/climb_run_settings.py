@@ -3,7 +3,7 @@
 Flags win over the environment, the environment over the file, the file over the defaults.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,11 +11,11 @@ from pydantic import PrivateAttr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.climbing.spectral import NATIVE_NAMES, ClimbSettings
-from poolpilot.errors import SettingError
+from poolpilot.env.program_settings import assigned
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.serve.commands.climb.climb_knobs import KnobName, chosen_knobs
 from poolpilot.serve.commands.options.target_options import option
-from poolpilot.serve.commands.options.tuning_options import TUNING_PANELS, TuningOptions
+from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 LOGGED_RECORDS = 50_000
 """Records kept by default: three hours and a half of four samples a second."""
@@ -31,20 +31,21 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, env_prefix_target="all")
 
-    seconds: float = option(60.0, "Length of the climb.", low=1.0, metavar="X")
-    knob: tuple[KnobName, ...] = option((), "What to climb: pool_size, or all.", metavar="NAME")
-    warm: bool = option(False, "Try what is predicted first.", flag="--warm/--cold")
-    model: Path | None = option(None, "What was learned, or a network.", metavar="FOLDER")
-    set: tuple[str, ...] = option((), "Any setting; repeat it for more.", metavar="NAME=VALUE")
-    list_settings: bool = option(False, "Print them, with range and effect.", flag="--list-settings")
+    seconds: float = option(60.0, "Length of the climb.", low=1.0)
+    knob: tuple[KnobName, ...] = option((), "What to climb: pool_size, or all.")
+    warm: bool = option(False, "Try what is predicted first.")
+    model: Path | None = option(None, "What was learned, or a network.")
+    set: tuple[str, ...] = option((), "Any setting; repeat it for more.")
+    list_settings: bool = option(False, "Print them, with range and effect.")
 
     _sources: tuple[Path | None, Mapping[str, Any]] = PrivateAttr(default=(None, {}))
 
     @classmethod
-    def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
+    def load(cls, file: Path | None, flags: Mapping[str, Any], assignments: Sequence[str] = ()) -> Self:
         """See `ProgramSettings.load`."""
-        loaded = super().load(file, flags)
-        loaded._sources = (file, flags)
+        given = {**flags, "set": tuple(assignments)}
+        loaded = super().load(file, given)
+        loaded._sources = (file, given)
         return loaded
 
     @model_validator(mode="before")
@@ -55,7 +56,7 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
         if (period := values.get("period")) is not None:
             for name, value in zip(OF_A_PERIOD, (period, period, False), strict=True):
                 _put(values, name, value)
-        for name, value in assignments(values.get("set", ())):
+        for name, value in assigned(cls, values.get("set", ())).items():
             _put(values, name, value)
         return values
 
@@ -79,34 +80,12 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
         Raises:
             SettingError: As `load`.
         """
-        return self.load(*self._sources)
-
-
-PANELS = {
-    **TUNING_PANELS,
-    "The climb": ("seconds", "knob", "warm", "model", "period"),
-    "Settings of the climber": ("set", "config", "list_settings"),
-    "At the end": ("keep", "json_path", "tracking"),
-}
-"""The groups of the help; the other flags are in the documentation."""
+        return self.load(*self._sources, self.set)
 
 
 def command_defaults(period_s: float) -> dict[str, Any]:
     """What the command sets otherwise than `ClimbSettings`: samples that a server answers within, and a long log."""
     return {**dict(zip(OF_A_PERIOD, (period_s, period_s, False), strict=True)), "log_limit": LOGGED_RECORDS}
-
-
-def assignments(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Names and values of `--set NAME=VALUE`.
-
-    Raises:
-        SettingError: One is no assignment.
-    """
-    for text in texts:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if not (name and value):
-            raise SettingError(f"--set wants NAME=VALUE, such as hcm_eps=3, and not {text!r}")
-        yield name, value
 
 
 def _put(values: dict[str, Any], name: str, value: object) -> None:

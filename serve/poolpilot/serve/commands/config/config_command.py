@@ -1,12 +1,8 @@
-"""`poolpilot config check`: every setting of a tuner or a service explained, and what it needs tried."""
+"""`poolpilot check --settings`: settings explained; what a tuner or a service needs is tried."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
 import typer
-from pydantic import Field
-from pydantic_settings import SettingsConfigDict
 from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -14,74 +10,46 @@ from rich.table import Table
 from rich.text import Text
 
 from poolpilot.env.output import terminal, write_json
-from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.errors import SettingError
+from poolpilot.env.program_settings import ProgramSettings, assigned
 from poolpilot.mariadb.login.dsn import Dsn
 from poolpilot.mariadb.restoration.mariadb_target import connect
+from poolpilot.serve.commands.command_line.given_flags import CommandLine
+from poolpilot.serve.commands.command_line.uses import use_named
 from poolpilot.serve.commands.config.account_trial import ANOTHER_TUNER, AccountTrial, trials
-from poolpilot.serve.commands.config.explained_setting import ExplainedSetting, Origin, explained
+from poolpilot.serve.commands.config.explained_setting import ExplainedSetting, Origin, explained, is_complete
 from poolpilot.serve.commands.config.part_trials import part_trials
 from poolpilot.serve.commands.config.service_trials import service_trials
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.service.service_settings import ServeSettings
 
-CHECK_HELP = (
-    "Explain every setting of `poolpilot tune`, and try the account: what it sees and may set, what brings a "
-    "configuration back when the tuner dies, and threads and memory at worst; then its models, the way to a service "
-    "and the port of its page. With --program serve: those of `poolpilot serve`, its models, tokens, certificate, "
-    "outcomes and port. Nothing is changed, and no service is asked.\n\n"
-    "It ends with 0 where the settings can be followed, 1 where they are wrong or the server cannot be reached, and 3 "
-    "where they name no server, or account, server or host lack what they ask for."
-)
 
+def check_settings(use: str, line: CommandLine, *, all_of_them: bool) -> None:
+    """Explains the settings of a command, and tries what a tuner or a service needs.
 
-class CheckConfigSettings(ProgramSettings):
-    """What is looked at."""
-
-    model_config = SettingsConfigDict(env_prefix="POOLPILOT_CONFIG_")
-
-    dsn: str | None = Field(
-        default=None,
-        description="The server, such as S=/run/mysqld/mysqld.sock; that of the file if not given.",
-        json_schema_extra={"metavar": "[DSN]"},
-    )
-    file: Path | None = Field(
-        default=None,
-        description="TOML file that the program's --config is to be given.",
-        json_schema_extra={"metavar": "FILE"},
-    )
-    program: Literal["tune", "serve"] = Field(default="tune", description="Whose settings they are: tune or serve.")
-    defaults: bool = Field(
-        default=False,
-        description="Explain the settings that nobody named, too.",
-        json_schema_extra={"flag": "--defaults"},
-    )
-
-
-def build_check() -> Callable[..., None]:
-    """The command `poolpilot config check`."""
-    return as_command(CheckConfigSettings, check_config, CHECK_HELP, argument="dsn", config_flags=())
-
-
-def check_config(settings: CheckConfigSettings, json_path: Path | None) -> None:
-    """Explains and tries.
+    Args:
+        use: The command, such as `tune` or `climb --search`.
+        line: What the command would be given.
+        all_of_them: Whether settings that nobody named are explained too.
 
     Raises:
-        SettingError: The file, the environment or the DSN is wrong.
+        SettingError: There is no such command; or the file, the environment or the DSN is wrong.
         ServerError: The server cannot be reached, or cannot be tuned.
         Exit: With 3, where the settings cannot be followed.
     """
-    console = terminal()
-    flags = {} if settings.dsn is None else {"dsn": settings.dsn}
-    loaded = _loaded(settings, flags)
-    rows = explained(loaded, settings.file, flags)
-    console.print(*told(rows, all_of_them=settings.defaults), sep="\n")
+    console, model = terminal(), use_named(use).model()
+    given = {**line.flags, **assigned(model, line.assignments)}
+    # What a command cannot do without is explained where nobody has given it, too.
+    loaded = line.settings(model, use) if is_complete(model, line.config, given) else model.model_construct()
+    if isinstance(loaded, TuneSettings) and loaded.dsn is not None:
+        Dsn.parse(loaded.dsn)  # one with a password is refused
+    rows = explained(loaded, line.config, given)
+    console.print(*told(rows, all_of_them=all_of_them), sep="\n")
     tried = _tried(loaded)
     if tried:
         console.print(trials_table(tried))
-    write_json(json_path, {"settings": [row.as_dict() for row in rows], "trials": [trial.as_dict() for trial in tried]})
+    as_rows = {"settings": [row.as_dict() for row in rows], "trials": [trial.as_dict() for trial in tried]}
+    write_json(line.json_path, as_rows)
     if any(trial.refuses for trial in tried):
         console.print("The settings cannot be followed: see `no` above.")
         raise typer.Exit(REFUSED)
@@ -112,25 +80,11 @@ def trials_table(tried: Sequence[AccountTrial]) -> Table:
     return table
 
 
-def _loaded(settings: CheckConfigSettings, flags: Mapping[str, str]) -> TuneSettings | ServeSettings:
-    """The settings of the program, fit to be shown.
-
-    Raises:
-        SettingError: They are wrong.
-    """
-    if settings.program == "serve":
-        if flags:
-            raise SettingError("a DSN is of a tuner: leave it out, or leave out --program serve")
-        return ServeSettings.load(settings.file, flags)
-    tuner = TuneSettings.load(settings.file, flags)
-    if tuner.dsn is not None:
-        Dsn.parse(tuner.dsn)  # one with a password is refused
-    return tuner
-
-
-def _tried(loaded: TuneSettings | ServeSettings) -> list[AccountTrial]:
+def _tried(loaded: ProgramSettings) -> list[AccountTrial]:
     if isinstance(loaded, ServeSettings):
         return list(service_trials(loaded))
+    if not isinstance(loaded, TuneSettings):
+        return []
     loaded.check()
     if loaded.dsn is None:
         named = AccountTrial.of("server", "named, and no MariaDB: it has no account to try", loaded.check_named)

@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from poolpilot.env.program_settings import ProgramSettings, read_toml
-from poolpilot.serve.commands.options.settings_command import leaves
+from poolpilot.env.program_settings import ProgramSettings, read_toml, settings_within
 
 NOT_SET = "not given"
 BOUNDS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
@@ -66,10 +65,19 @@ def explained(settings: ProgramSettings, file: Path | None, flags: Mapping[str, 
     prefix = str(settings.model_config.get("env_prefix", ""))
     given = {
         Origin.FLAG: {name for name, value in flags.items() if value is not None},
-        Origin.ENVIRONMENT: {name for name, _ in leaves(type(settings)) if _in_environment(prefix, name)},
+        Origin.ENVIRONMENT: {name for name in settings_within(type(settings)) if _in_environment(prefix, name)},
         Origin.FILE: set(_flat(in_file)),
     }
-    return [_explained(name, field, settings, given) for name, field in leaves(type(settings))]
+    return [_explained(name, field, settings, given) for name, field in settings_within(type(settings)).items()]
+
+
+def is_complete(model: type[ProgramSettings], file: Path | None, given: Mapping[str, Any]) -> bool:
+    """Whether whatever a command cannot do without is named by flags, environment or file."""
+    named = {*given, *({} if file is None else read_toml(file))}
+    prefix = str(model.model_config.get("env_prefix", ""))
+    return all(
+        name in named or _in_environment(prefix, name) for name, one in model.model_fields.items() if one.is_required()
+    )
 
 
 def _explained(
@@ -78,7 +86,7 @@ def _explained(
     named_by = [origin for origin, names in given.items() if name in names]
     value: Any = settings
     for part in name.split("."):
-        value = getattr(value, part)
+        value = getattr(value, part, None)  # None of what must be given and was not
     return ExplainedSetting(
         name=name,
         value=_as_text(value),

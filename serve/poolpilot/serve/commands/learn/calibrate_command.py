@@ -1,35 +1,16 @@
 """`poolpilot calibrate`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from poolpilot.env.output import check_folder, terminal, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from poolpilot.native_pool.simulation import Machine
     from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
-
-HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
-
-PANELS = {
-    "Records": ("store", "judged_store", "judged_share", "splits", "most_steal", "older_timer"),
-    "The machine": ("start", "fitted", "machine_cpus", "output"),
-    "The search": ("workloads", "windows", "evaluations", "step", "seed"),
-    "Files": ("tracking", "config", "json_path"),
-}
-"""The groups of the help."""
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot calibrate`."""
-    from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
-
-    return as_command(CalibrateSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "CalibrateSettings", json_path: Path | None) -> None:

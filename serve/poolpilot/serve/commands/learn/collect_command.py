@@ -1,6 +1,5 @@
 """`poolpilot collect`."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,23 +8,10 @@ import typer
 
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.output import terminal, warn, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.collect.collect_settings import CollectSettings
-
-HELP = (
-    "Measure generated workloads on live or simulated pools, or on a test server, into a record store; "
-    "run it again to go on."
-)
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot collect`."""
-    from poolpilot.pipelines.collect.collect_settings import CollectSettings
-
-    return as_command(CollectSettings, run, HELP)
 
 
 def run(settings: "CollectSettings", json_path: Path | None) -> None:

@@ -1,32 +1,12 @@
 """`poolpilot curves`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolpilot.env.output import check_folder, terminal, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.train.fit_curves import FitCurvesSettings
-
-HELP = (
-    "Simulate response curves: what many workloads are worth under many configurations, on machines of any size.\n\n"
-    "They are all that the latent bandit of `poolpilot evaluate --workloads` knows (docs/evaluation.md)."
-)
-
-PANELS = {
-    "What is simulated": ("workloads", "composed", "requests", "seed"),
-    "What was recorded": ("stores", "older_timer"),
-}
-"""The groups of the help."""
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot curves`."""
-    from poolpilot.pipelines.train.fit_curves import FitCurvesSettings
-
-    return as_command(FitCurvesSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "FitCurvesSettings", json_path: Path | None) -> None:

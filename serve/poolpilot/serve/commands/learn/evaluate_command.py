@@ -1,29 +1,14 @@
 """`poolpilot evaluate`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from poolpilot.env.output import json_text, terminal, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.evaluate.live.live_evaluate import EvaluateAnywhereSettings
-
-HELP = (
-    "Compare a model with its baselines on workloads it has never seen.\n\n"
-    "With --workloads FOLDER every method runs live on workload files that you wrote: the embedded pool, a simulated\n"
-    "machine or a test server of MariaDB, as each file says (docs/evaluation.md)."
-)
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot evaluate`."""
-    from poolpilot.pipelines.evaluate.live.live_evaluate import EvaluateAnywhereSettings
-
-    return as_command(EvaluateAnywhereSettings, run, HELP)
 
 
 def run(settings: "EvaluateAnywhereSettings", json_path: Path | None) -> None:

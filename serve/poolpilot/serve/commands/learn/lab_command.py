@@ -1,6 +1,5 @@
 """`poolpilot lab`: a private MariaDB to try things on, and named loads for it."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -9,7 +8,6 @@ from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
 from poolpilot.env.output import terminal, write_json
-from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
 from poolpilot.lab import datasets
 from poolpilot.lab.host.lab_lock import locked_lab
@@ -17,11 +15,8 @@ from poolpilot.lab.host.os_account import ROOT, UNPRIVILEGED
 from poolpilot.lab.instance import Lab, LabSettings
 from poolpilot.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.serve.commands.options.mariadb_options import LabOptions
-from poolpilot.serve.commands.options.settings_command import as_command
 
-UP_HELP = "Install, start and fill a private MariaDB; where one runs already it is kept. It listens on loopback alone."
 DISK_HELP = "Change the latency of the slow disk under a test server, while it runs."
-DOWN_HELP = "Stop the MariaDB of a test server; the data stay unless they are to be removed."
 WORKLOADS_HELP = "List the families of workloads, with the classes and latency targets of the first workload of each."
 
 HIGHEST_PORT = 65_535
@@ -41,7 +36,6 @@ class UpSettings(LabOptions):
     slow_disk: bool = Field(
         default=False,
         description="Put a disk of changeable latency under it.",
-        json_schema_extra={"flag": "--slow-disk"},
     )
     port: int | None = Field(default=None, ge=1, le=HIGHEST_PORT, description="TCP port; a free one if not given.")
     extra_port: int | None = Field(
@@ -64,31 +58,7 @@ class DownSettings(LabOptions):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_LAB_DOWN_")
 
-    remove: bool = Field(default=False, description="Delete its data too.", json_schema_extra={"flag": "--remove"})
-
-
-class WorkloadsSettings(ProgramSettings):
-    """`poolpilot lab workloads` has none."""
-
-
-def build_up() -> Callable[..., None]:
-    """The command `poolpilot lab up`."""
-    return as_command(UpSettings, up, UP_HELP, writes=False)
-
-
-def build_disk() -> Callable[..., None]:
-    """The command `poolpilot lab disk`."""
-    return as_command(DiskSettings, disk, DISK_HELP, writes=False)
-
-
-def build_down() -> Callable[..., None]:
-    """The command `poolpilot lab down`."""
-    return as_command(DownSettings, down, DOWN_HELP, writes=False)
-
-
-def build_workloads() -> Callable[..., None]:
-    """The command `poolpilot lab workloads`."""
-    return as_command(WorkloadsSettings, workloads, WORKLOADS_HELP)
+    remove: bool = Field(default=False, description="Delete its data too.")
 
 
 def up(settings: UpSettings, _: Path | None = None) -> None:
@@ -149,7 +119,7 @@ def down(settings: DownSettings, _: Path | None = None) -> None:
     typer.echo(f"the MariaDB in {settings.folder} {'is stopped' if stopped else 'did not run'}; {kept}")
 
 
-def workloads(_: WorkloadsSettings, json_path: Path | None) -> None:
+def workloads(json_path: Path | None) -> None:
     """Shows the families of workloads."""
     table = Table("workload", "split", "what it is", "classes (connections, target)", title="Workloads")
     drawn = {name: draw_workload(family, 1, 0) for name, family in FAMILIES.items()}

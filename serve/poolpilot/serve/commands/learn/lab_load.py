@@ -1,7 +1,7 @@
 """`poolpilot lab load`: a named load on a test server, and what its clients saw."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,13 +25,6 @@ from poolpilot.mariadb.login.dsn import Dsn
 from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.serve.commands.options.mariadb_options import LabOptions
-from poolpilot.serve.commands.options.settings_command import as_command
-
-HELP = (
-    "Send a named workload through sysbench and print a line a second; Ctrl-C ends it cleanly.\n\n"
-    'What is written holds, under "request", what predict and simulate take: the window since the configuration last '
-    "changed."
-)
 
 
 class LabLoadSettings(LabOptions):
@@ -41,11 +34,6 @@ class LabLoadSettings(LabOptions):
 
     workload: str = Field(description="Name of a workload; `poolpilot lab workloads` lists them.")
     seconds: float = Field(default=60.0, ge=1.0, description="How long.")
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot lab load`."""
-    return as_command(LabLoadSettings, load, HELP)
 
 
 def load(settings: LabLoadSettings, json_path: Path | None) -> None:

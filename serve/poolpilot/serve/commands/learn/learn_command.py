@@ -11,39 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.output import terminal, warn, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.learn.learn import LearnReport
     from poolpilot.pipelines.learn.learn_settings import LearnSettings
     from poolpilot.pipelines.production.production_outcome import ProductionOutcome
-
-HELP = (
-    "Learn the machine at hand: check it, calibrate the simulator to it, collect, make response curves of it, judge "
-    "them on workloads they have not seen, and leave one folder to copy to production.\n\n"
-    "A MariaDB of your own in staging (--dsn) is swept too, with --execute, under the load that its clients send; what "
-    "was in force there returns.\n\n"
-    "What loses more than what is in force is refused. Ctrl-C stops; the same command goes on. Exit status: 0 done, 1 "
-    "an error, or your own server does not have its first configuration back, 3 the gate has refused what was learned, "
-    "130 stopped."
-)
-PANELS = {
-    "Collecting": ("store", "servers", "cpus", "workloads", "seed", "anew"),
-    "A server of your own, in staging": ("dsn", "defaults_file", "procedure", "execute"),
-    "The loop with production": ("outcomes", "roll_back.fewest", "roll_back.margin"),
-    "The gate": ("margin", "promote"),
-    "Records of runs": ("track", "tracking", "config", "json_path"),
-}
-"""The groups of the help."""
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot learn`."""
-    import poolpilot.pipelines.learn.learn  # noqa: F401  # the extra is missed before anything is asked for
-    from poolpilot.pipelines.learn.learn_settings import LearnSettings
-
-    return as_command(LearnSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "LearnSettings", json_path: Path | None) -> None:

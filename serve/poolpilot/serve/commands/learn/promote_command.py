@@ -1,6 +1,5 @@
 """`poolpilot promote`."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,20 +8,10 @@ import typer
 from rich.table import Table
 
 from poolpilot.env.output import terminal, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.train.promote import PromoteSettings, Promotion
-
-HELP = "Make a trained model the champion, if it passes the gate."
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot promote`."""
-    from poolpilot.pipelines.train.promote import PromoteSettings
-
-    return as_command(PromoteSettings, run, HELP)
 
 
 def run(settings: "PromoteSettings", json_path: Path | None) -> None:

@@ -1,7 +1,6 @@
 """`poolpilot records`: whether records may be learned from."""
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from rich.table import Table
 
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
 if TYPE_CHECKING:
@@ -20,13 +18,6 @@ if TYPE_CHECKING:
     from poolpilot.pipelines.store.record_check import RecordCheck
     from poolpilot.pipelines.store.store_contents import StoreContents
 
-CHECK_HELP = (
-    "Find what makes records unfit to learn from, and change nothing: damaged segments, contradicting schemas, "
-    "duplicates, sweeps without a default, compositions or families that are both learned from and evaluated on, the "
-    "pool's older timer or two timers, numbers that are none.\n\n"
-    "Exit status: 0 nothing is refused, 3 there are faults for which training refuses the records, 1 a folder "
-    "cannot be read."
-)
 SHOWN_OF_A_KIND = 10
 """Faults of one kind that the table shows; the JSON file has all."""
 
@@ -39,15 +30,7 @@ class RecordsCheckSettings(ProgramSettings):
     folders: tuple[Path, ...] = Field(
         min_length=1,
         description="Folders of record stores; several are checked against one another too.",
-        json_schema_extra={"metavar": "FOLDER..."},
     )
-
-
-def build_check() -> Callable[..., None]:
-    """The command `poolpilot records check`."""
-    import poolpilot.pipelines.store.record_check  # noqa: F401  # the extra is missed before anything is asked for
-
-    return as_command(RecordsCheckSettings, check, CHECK_HELP, argument="folders")
 
 
 def check(settings: RecordsCheckSettings, json_path: Path | None) -> None:

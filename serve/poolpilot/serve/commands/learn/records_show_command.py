@@ -1,7 +1,6 @@
 """`poolpilot records show`: what is in records, family by family."""
 
 import datetime
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,17 +11,10 @@ from rich.table import Column, Table
 
 from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.store.inspection.record_summary import FamilySummary, StoreSummary
 
-SHOW_HELP = (
-    "Show what is in record stores, family by family: workloads, how much of the grid was measured and how well; "
-    "changes nothing.\n\n"
-    "'again' is how far windows of the default differ from one another within a workload, 'error' the median "
-    "standard error of the value of a configuration with more than one window; a dash where none was measured twice."
-)
 COLUMNS = ("family", "split", "cpus", "swept", "grid", "windows", "again", "error")
 
 
@@ -31,16 +23,7 @@ class RecordsShowSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_RECORDS_SHOW_")
 
-    folders: tuple[Path, ...] = Field(
-        min_length=1, description="Folders of record stores.", json_schema_extra={"metavar": "FOLDER..."}
-    )
-
-
-def build_show() -> Callable[..., None]:
-    """The command `poolpilot records show`."""
-    import poolpilot.pipelines.store.inspection.record_summary  # noqa: F401  # the extra is missed before anything is asked for
-
-    return as_command(RecordsShowSettings, show, SHOW_HELP, argument="folders")
+    folders: tuple[Path, ...] = Field(min_length=1, description="Folders of record stores.")
 
 
 def show(settings: RecordsShowSettings, json_path: Path | None) -> None:

@@ -1,6 +1,5 @@
 """`poolpilot records sql`: a question to records in SQL."""
 
-from collections.abc import Callable
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,16 +11,10 @@ from rich.text import Text
 
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.store.inspection.record_query import QueryAnswer
 
-SQL_HELP = (
-    "Ask a record store in SQL (DuckDB's): one SELECT over the views records, workloads, features and outcomes; "
-    "nothing is changed, and no other file can be read.\n\n"
-    "`DESCRIBE features` names the columns of a view, `SUMMARIZE outcomes` says what is in them."
-)
 COLUMNS_SHOWN = 16
 """Columns that a table shows; the JSON file has all."""
 
@@ -31,16 +24,9 @@ class RecordsSqlSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_RECORDS_SQL_")
 
-    folder: Path = Field(description="Folder of a record store.", json_schema_extra={"metavar": "FOLDER"})
-    query: str = Field(description="One SELECT, in quotes.", json_schema_extra={"metavar": "QUERY"})
+    folder: Path = Field(description="Folder of a record store.")
+    query: str = Field(description="One SELECT, in quotes.")
     limit: int = Field(default=50, ge=1, description="Rows that are shown and written at most.")
-
-
-def build_sql() -> Callable[..., None]:
-    """The command `poolpilot records sql`."""
-    import poolpilot.pipelines.store.inspection.record_query  # noqa: F401  # the extra is missed before anything is asked for
-
-    return as_command(RecordsSqlSettings, sql, SQL_HELP, argument=("folder", "query"))
 
 
 def sql(settings: RecordsSqlSettings, json_path: Path | None) -> None:

@@ -1,26 +1,15 @@
 """`poolpilot train`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from poolpilot.env.output import terminal, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.train.train import TrainReport
     from poolpilot.pipelines.train.train_settings import TrainSettings
-
-HELP = "Train a model on the records and log it as a version in MLflow."
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot train`."""
-    from poolpilot.pipelines.train.train_settings import TrainSettings
-
-    return as_command(TrainSettings, run, HELP)
 
 
 def run(settings: "TrainSettings", json_path: Path | None) -> None:

@@ -1,7 +1,6 @@
 """`poolpilot advise`: observes a MariaDB server for a few seconds, and says which configuration suits it."""
 
 import shlex
-from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -24,12 +23,7 @@ from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.observe.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, OBSERVE_AGAIN, verdict_rows
-
-HELP = (
-    "Observe a MariaDB server for a few seconds and say which configuration would suit its workload; changes nothing."
-)
 
 LEAST_RUNNING = 0.5
 """Requests that run or wait, on average, from which on a window in which none began is not that of an idle server."""
@@ -46,11 +40,6 @@ class AdviseSettings(MariadbOptions):
     model: Path | None = Field(
         default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."
     )
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot advise`."""
-    return as_command(AdviseSettings, advise, HELP, argument="dsn")
 
 
 def advise(settings: AdviseSettings, json_path: Path | None) -> None:

@@ -1,23 +1,12 @@
 """`poolpilot bench simulator`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolpilot.env.output import terminal, write_json
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
-
-HELP = "Events, requests and environment steps a second of the simulator, with SimPy beside it."
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot bench simulator`."""
-    from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
-
-    return as_command(SimulatorBenchSettings, run, HELP)
 
 
 def run(settings: "SimulatorBenchSettings", json_path: Path | None) -> None:

@@ -1,6 +1,6 @@
 """`poolpilot demo`: the main job on the embedded live pool."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from poolpilot.env.output import make_folder, terminal, write_json
@@ -18,12 +18,7 @@ from poolpilot.pipelines.demo.demo_settings import SURPLUS_THREADS_LIVE_S, DemoS
 from poolpilot.pipelines.demo.demo_stages import demo_workloads, mariadb_stages, native_stage
 from poolpilot.pipelines.demo.phases import DemoRun, WorkloadDemo
 from poolpilot.pipelines.evaluate.stage import Stage
-from poolpilot.serve.commands.options.settings_command import as_command
 
-HELP = (
-    "Show the main job: on workloads the model was not trained on, set its configuration within the first "
-    "seconds and compare with the default, the best static configuration, a cold climb and the best measured."
-)
 MARIADB_HELP = (
     "The demonstration on a private MariaDB under sysbench: short requests beside long queries, a family that the "
     "model was not trained on."
@@ -31,16 +26,6 @@ MARIADB_HELP = (
 
 PANELS = {"Files": ("output", "config", "json_path")}
 """The groups of the help."""
-
-
-def build_demo() -> Callable[..., None]:
-    """The command `poolpilot demo`."""
-    return as_command(DemoSettings, demo, HELP, panels=PANELS)
-
-
-def build_demo_mariadb() -> Callable[..., None]:
-    """The command `poolpilot demo-mariadb`."""
-    return as_command(MariadbDemoSettings, demo_mariadb, MARIADB_HELP, panels=PANELS)
 
 
 def demo(settings: DemoSettings, json_path: Path | None = None) -> None:

@@ -1,6 +1,5 @@
 """`poolpilot page`: the live page for every tuner whose log lies in a folder, running or ended."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import Field
@@ -10,12 +9,6 @@ from poolpilot.env.output import terminal
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
 from poolpilot.mariadb.restoration.journal import journal_folder
-from poolpilot.serve.commands.options.settings_command import as_command
-
-HELP = (
-    "Show in a browser on this host what tuners decide and have decided, and give it to Prometheus.\n\n"
-    "FOLDER holds the logs, itself or one level below; where tuners of this user keep them if not given."
-)
 
 
 class PageSettings(ProgramSettings):
@@ -26,14 +19,8 @@ class PageSettings(ProgramSettings):
     folder: Path | None = Field(
         default=None,
         description="Folder of the logs; where tuners of this user keep them if not given.",
-        json_schema_extra={"metavar": "[FOLDER]"},
     )
     port: int = Field(default=8760, ge=0, le=65_535, description="Port on loopback; 0 is any that is free.")
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot page`."""
-    return as_command(PageSettings, page, HELP, argument="folder", writes=False)
 
 
 def page(settings: PageSettings, _: Path | None = None) -> None:

@@ -1,6 +1,5 @@
 """`poolpilot predict`: which configuration the model for their server would set for given windows, and why."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import Field
@@ -13,15 +12,8 @@ from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.prediction_request import RequestError, parse
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
-
-HELP = (
-    "Say which configuration would suit the workload of given windows, and why.\n\n"
-    "A network that --model names is for one kind of server (the windows' server_kind); windows without a kind count "
-    "as windows of the embedded pool."
-)
 
 
 class PredictSettings(ProgramSettings):
@@ -31,16 +23,10 @@ class PredictSettings(ProgramSettings):
 
     windows: Path = Field(
         description="JSON file: the body of POST /v1/predict, or what advise, climb, search, sweep or lab load wrote.",
-        json_schema_extra={"metavar": "FILE"},
     )
     model: Path | None = Field(
         default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."
     )
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot predict`."""
-    return as_command(PredictSettings, predict, HELP)
 
 
 def predict(settings: PredictSettings, json_path: Path | None) -> None:

@@ -1,24 +1,13 @@
 """`poolpilot simulate`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.errors import SettingError
-from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.calibrate.what_if import SimulateSettings, WhatIf
-
-HELP = "What if: simulate the workload of a recorded profile under other configurations."
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot simulate`."""
-    from poolpilot.pipelines.calibrate.what_if import SimulateSettings
-
-    return as_command(SimulateSettings, run, HELP)
 
 
 def run(settings: "SimulateSettings", json_path: Path | None) -> None:

@@ -1,5 +1,6 @@
 """What a MariaDB server shows to an account, and what would let it see the rest."""
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -46,12 +47,12 @@ def visibility_rows(snapshot: Snapshot) -> list[dict[str, str | bool]]:
     return [{"name": sight.name, "seen": sight.counter in seen, "needs": sight.needs} for sight in SIGHTS]
 
 
-def visibility_table(snapshot: Snapshot) -> Table:
+def visibility_table(rows: Iterable[Mapping[str, str | bool]]) -> Table:
     """The same as people read it."""
     table = Table(title="What it shows", title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     for heading in ("measure", "seen"):
         table.add_column(heading, no_wrap=True)
     table.add_column("needs", overflow="fold")
-    for row in visibility_rows(snapshot):
+    for row in rows:
         table.add_row(str(row["name"]), "yes" if row["seen"] else "no", str(row["needs"]))
     return table

@@ -33,7 +33,6 @@ MinRowsShare = Annotated[
         ge=0.0,
         le=1.0,
         description="Share of the rows read a second that long statements must keep.",
-        json_schema_extra={"metavar": "X"},
     ),
 ]
 """What is left to long statements of a server that shows no classes; see `Objective.min_rows_share`."""
@@ -49,7 +48,6 @@ class MariadbOptions(ProgramSettings):
     defaults_file: Path | None = Field(
         default=None,
         description="The one option file to read, instead of those that `mariadb` reads.",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -59,12 +57,10 @@ class StagingOptions(MariadbOptions):
     procedure: ProcedureName | None = Field(
         default=None,
         description="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL.",
-        json_schema_extra={"metavar": "NAME"},
     )
     execute: bool = Field(
         default=False,
         description="Do it; without this the server is left alone.",
-        json_schema_extra={"flag": "--execute"},
     )
 
 

@@ -9,14 +9,12 @@ from poolpilot.errors import SettingError
 from poolpilot.serve.commands.options.target_options import TargetOptions, option
 from poolpilot.serve.remote.service_link import ServiceLink, Trust
 
-REMOTE_PANEL = (
-    "remote",
+OF_THE_SERVICE = (
     "token_file",
     "remote_authority",
     "remote_certificate",
     "remote_key",
     "remote_digest",
-    "remote_deadline_s",
 )
 
 
@@ -24,19 +22,18 @@ class RemoteOptions(TargetOptions):
     """Which server a command tunes, and which service it may ask."""
 
     remote: str | None = option(
-        None, "Ask this prediction service and report to it: https://HOST:PORT, http:// on loopback.", metavar="URL"
+        None, "Ask this prediction service and report to it: https://HOST:PORT, http:// on loopback."
     )
-    token_file: Path | None = option(None, "Holds its bearer token; mode 0600.", metavar="FILE")
+    token_file: Path | None = option(None, "Holds its bearer token; mode 0600.")
     remote_authority: Path | None = option(
-        None, "Who may have signed its certificate; the authorities of this host if not given.", metavar="FILE"
+        None, "Who may have signed its certificate; the authorities of this host if not given."
     )
-    remote_certificate: Path | None = option(None, "Certificate to show it.", metavar="FILE")
-    remote_key: Path | None = option(None, "Key of that certificate.", metavar="FILE")
+    remote_certificate: Path | None = option(None, "Certificate to show it.")
+    remote_key: Path | None = option(None, "Key of that certificate.")
     remote_digest: str | None = Field(
         default=None,
         pattern=r"^[0-9a-f]{8,64}$",
         description="Digest of the model that may answer, or its beginning; any if not given.",
-        json_schema_extra={"metavar": "HEX"},
     )
     remote_deadline_s: float = Field(
         default=2.0, gt=0.0, le=60.0, description="Seconds in which its answer must be there; else there is no advice."
@@ -50,7 +47,7 @@ class RemoteOptions(TargetOptions):
             SettingError: They do; the text says which.
         """
         super().check()
-        given = [name for name in REMOTE_PANEL[1:-1] if getattr(self, name) is not None]
+        given = [name for name in OF_THE_SERVICE if getattr(self, name) is not None]
         if self.remote is None and given:
             raise SettingError(f"--{given[0].replace('_', '-')} is of a service: name one by --remote, or leave it out")
 

@@ -17,31 +17,30 @@ from poolpilot.mariadb.server.watch_settings import WatchSettings
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, ProcedureName
 
 
-def option(default: Any, description: str, *, low: float | None = None, high: float | None = None, **shown: Any) -> Any:
-    """A field of a command; `shown` says how its flag looks in the help, see `as_command`."""
-    return Field(default=default, description=description, ge=low, le=high, json_schema_extra=shown)
+def option(default: Any, description: str, *, low: float | None = None, high: float | None = None) -> Any:
+    """A field of a command."""
+    return Field(default=default, description=description, ge=low, le=high)
 
 
 class TargetOptions(ProgramSettings):
     """Which server a command tunes."""
 
     dsn: str | None = option(None, "A MariaDB server, such as S=/run/mysqld/mysqld.sock.")
-    defaults_file: Path | None = option(None, "The option file to read, not those of `mariadb`.", metavar="FILE")
-    procedure: ProcedureName | None = option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
+    defaults_file: Path | None = option(None, "The option file to read, not those of `mariadb`.")
+    procedure: ProcedureName | None = option(None, "What sets a configuration, not SET GLOBAL.")
     cpus: Cpus = None
     min_rows_share: MinRowsShare = LEAST_ROWS_SHARE
-    backend: Backend | None = option(None, "native (the default), simulated or curve.", metavar="NAME")
-    server: str | None = option(None, "One's own server, as module:factory.", metavar="NAME")
-    family: str = option("page_faults", "Family of workloads.", metavar="NAME")
-    seed: int = option(1, "Seed of that draw.", low=0, metavar="N")
-    workload: Path | None = option(None, "A workload in JSON, instead.", metavar="FILE")
-    curve: Path | None = option(None, "A curve in JSON: a list of \\[pool size, throughput].", hidden=True)
+    backend: Backend | None = option(None, "native (the default), simulated or curve.")
+    server: str | None = option(None, "One's own server, as module:factory.")
+    family: str = option("page_faults", "Family of workloads.")
+    seed: int = option(1, "Seed of that draw.", low=0)
+    workload: Path | None = option(None, "A workload in JSON, instead.")
+    curve: Path | None = option(None, "A curve in JSON: a list of \\[pool size, throughput].")
     noise: float = Field(
         default=0.0,
         ge=0.0,
         le=1.0,
         description="Noise of a window on a curve, as a share.",
-        json_schema_extra={"hidden": True},
     )
 
     @property

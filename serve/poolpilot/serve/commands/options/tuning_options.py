@@ -15,19 +15,12 @@ class TuningOptions(TargetOptions):
     """What a command tunes in staging, and whether what it reaches stays."""
 
     dsn: str | None = option(None, "MariaDB in staging, such as S=/run/mysqld/mysqld.sock.")
-    execute: bool = option(False, "Do it; else a MariaDB server is left alone.", flag="--execute")
-    period: float | None = option(None, "Seconds of a window: 0.25, MariaDB 0.5.", low=0.01, metavar="X")
-    keep: bool = option(False, "Leave what was reached, after Ctrl-C too.", flag="--keep")
-    tracking: Path | None = option(None, "Folder of an MLflow store to log to.", metavar="FOLDER")
+    execute: bool = option(False, "Do it; else a MariaDB server is left alone.")
+    period: float | None = option(None, "Seconds of a window: 0.25, MariaDB 0.5.", low=0.01)
+    keep: bool = option(False, "Leave what was reached, after Ctrl-C too.")
+    tracking: Path | None = option(None, "Folder of an MLflow store to log to.")
 
     @property
     def default_period_s(self) -> float:
         """Seconds of a window where nobody says otherwise."""
         return PERIOD_S if self.dsn is None else MARIADB_PERIOD_S
-
-
-TUNING_PANELS = {
-    "MariaDB": ("execute", "defaults_file", "procedure", "cpus", "min_rows_share"),
-    "Without a DSN": ("backend", "server", "family", "seed", "workload"),
-}
-"""The groups of the help that these options stand in."""

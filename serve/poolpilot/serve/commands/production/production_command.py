@@ -1,31 +1,12 @@
 """`poolpilot demo-production`: an untouched server, the best constant and a tuner on the same load that shifts."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from poolpilot.env.output import make_folder, terminal
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.production.incidents import check
 from poolpilot.serve.commands.production.production_demo import ProductionDemo
 from poolpilot.serve.commands.production.production_settings import ProductionDemoSettings
-
-HELP = (
-    "Show a tuner in production, on a private MariaDB whose load has three phases: beside never touching it and the "
-    "best constant; then a planted bad prediction, and a tuner that is killed.\n\n"
-    "It ends with 0 only if the bad prediction was rolled back within two windows and the keeper gave the killed "
-    "tuner's configuration back. Figures are shown with their noise and decide nothing."
-)
-PANELS = {
-    "How long": ("quick", "arm_s", "tuner_s", "turns", "turn_s", "window_s", "settle_s", "deadline_s"),
-    "Files": ("output", "lab", "config", "json_path"),
-}
-"""The groups of the help."""
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot demo-production`."""
-    return as_command(ProductionDemoSettings, demo_production, HELP, panels=PANELS)
 
 
 def demo_production(settings: ProductionDemoSettings, json_path: Path | None) -> None:

@@ -68,7 +68,7 @@ class ProductionDemoSettings(ProgramSettings):
 
     output: Path = Field(default=Path("demo-production-out"), description="Folder for the report and the decisions.")
     lab: Path = Field(default=Path("lab/small"), description="Folder of the test server; made where it is missing.")
-    quick: bool = option(False, "About a minute: all of it works, but no figure is worth quoting.", flag="--quick")
+    quick: bool = option(False, "About a minute: all of it works, but no figure is worth quoting.")
     page: int = Field(default=0, ge=0, le=65_535, description="Port of the live page on loopback; 0 is any free one.")
     arm_s: float = Field(default=12.0, ge=2.0, description="Seconds of each phase under the default and the constant.")
     tuner_s: float = Field(default=28.0, ge=4.0, description="Seconds of each phase under the tuner.")

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.observations import Goal
 from poolpilot.errors import SettingError
-from poolpilot.serve.commands.options.tuning_options import TUNING_PANELS, TuningOptions
+from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 
 class SearchRunSettings(TuningOptions, BayesianSettings):
@@ -74,16 +74,3 @@ class SearchRunSettings(TuningOptions, BayesianSettings):
             raise SettingError("a search ends after --rounds or goes on --until-stable: leave out one of them")
         if self.top is not None and self.stored is None:
             raise SettingError("--top uses stored workloads: name their store with --stored")
-
-
-PANELS = {
-    **TUNING_PANELS,
-    "The search": ("method", "knob", "target", "stored", "top"),
-    "Rounds": (
-        *("rounds", "until_stable", "stable_rounds", "stable_share"),
-        *("samples_per_round", "settle_windows", "period"),
-    ),
-    "The Gaussian process": ("random_rounds", "deviations", "candidates", "threads"),
-    "At the end": ("keep", "tracking"),
-}
-"""The groups of the help."""

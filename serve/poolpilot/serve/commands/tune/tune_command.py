@@ -1,6 +1,6 @@
 """`poolpilot tune`: the tuner beside one server; it advises unless it is told to apply."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -10,14 +10,12 @@ from rich.console import Console
 from poolpilot.env.output import introduce, terminal, warn, write_json
 from poolpilot.env.tuning.restoration import restoring
 from poolpilot.env.tuning.target import Target
-from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
 from poolpilot.serve.commands.tune.followed_model import followed_model
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.reported_trials import reported_trials
-from poolpilot.serve.commands.tune.tune_settings import WITHOUT_A_DSN, TuneSettings
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import (
     blind_spots,
     caution_for,
@@ -32,32 +30,6 @@ from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
-
-HELP = (
-    "Watch one server and keep its pool right: observe, advise (the default, which sets nothing) or apply.\n\n"
-    "A step is at most a factor of two, is compared with what was in force window by window, and is rolled back when "
-    "it is worse. The incumbent stays at the end; after a crash the next start or the keeper restores it."
-)
-PANELS = {
-    "MariaDB": (
-        "defaults_file",
-        "procedure",
-        "cpus",
-        "min_rows_share",
-        "most_replica_lag_s",
-        "keeper",
-        "lease",
-        "lease_s",
-    ),
-    "A service that is asked": REMOTE_PANEL,
-    "Without a DSN": WITHOUT_A_DSN,
-}
-"""The groups of the help."""
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot tune`."""
-    return as_command(TuneSettings, tune, HELP, argument="dsn", panels=PANELS)
 
 
 def tune(settings: TuneSettings, json_path: Path | None) -> None:

@@ -48,45 +48,35 @@ class TuneSettings(RemoteOptions):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TUNE_", allow_inf_nan=False)
 
-    backend: Backend | None = option(None, "native, simulated or curve: a pool to see a tuner at work.", metavar="NAME")
-    mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.", metavar="NAME")
-    seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0, metavar="X")
-    window: float | None = option(
-        None, "Seconds of a window: 1, MariaDB 5.", low=LEAST_WINDOW_S, high=MOST_WAIT_S, metavar="X"
-    )
-    settle: float | None = option(
-        None, "Seconds dropped after a change: 0.2, MariaDB 1.", low=0.0, high=MOST_WAIT_S, metavar="X"
-    )
+    backend: Backend | None = option(None, "native, simulated or curve: a pool to see a tuner at work.")
+    mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.")
+    seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0)
+    window: float | None = option(None, "Seconds of a window: 1, MariaDB 5.", low=LEAST_WINDOW_S, high=MOST_WAIT_S)
+    settle: float | None = option(None, "Seconds dropped after a change: 0.2, MariaDB 1.", low=0.0, high=MOST_WAIT_S)
     hours: tuple[str, ...] = option(
-        (), "When it may change anything: nights, 'weekdays 01:00-05:00'; repeat it for more.", metavar="TEXT"
+        (), "When it may change anything: nights, 'weekdays 01:00-05:00'; repeat it for more."
     )
-    approve: bool = option(False, "Wait for a person's approval of every step.", flag="--approve")
-    model: Path | None = option(None, "What was learned, or a network (`network`: the shipped one).", metavar="FOLDER")
+    approve: bool = option(False, "Wait for a person's approval of every step.")
+    model: Path | None = option(None, "What was learned, or a network (`network`: the shipped one).")
     follow_every_s: float = Field(
         default=10.0,
         ge=0.0,
         le=86_400.0,
         description="Seconds between two checks whether another model lies there, which then proposes; 0 never checks.",
-        json_schema_extra={"metavar": "X"},
     )
     challenger: Path | None = option(
-        None, "Also ask this model and log what it would do; it never acts. See `why --shadow`.", metavar="FOLDER"
+        None, "Also ask this model and log what it would do; it never acts. See `why --shadow`."
     )
-    propose: str | None = option(
-        None, "Try this configuration instead of asking: size,oversubscribe,stall limit.", metavar="N,N,N"
-    )
-    log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.", metavar="FOLDER")
-    outcomes: Path | None = option(
-        None, "Also keep what became of trials, for `poolpilot learn --outcomes`.", metavar="FOLDER"
-    )
+    propose: str | None = option(None, "Try this configuration instead of asking: size,oversubscribe,stall limit.")
+    log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.")
+    outcomes: Path | None = option(None, "Also keep what became of trials, for `poolpilot learn --outcomes`.")
     page: int | None = Field(
         default=None,
         ge=0,
         le=65_535,
         description="Show its decisions in a browser, on this port of loopback; 0 is any that is free.",
-        json_schema_extra={"metavar": "PORT"},
     )
-    watch: bool = option(False, "Show state, throughput and decisions on a screen.", flag="--watch")
+    watch: bool = option(False, "Show state, throughput and decisions on a screen.")
     at_end: Literal["incumbent", "initial"] = option(
         "incumbent", "What is in force at its end: the incumbent, or the initial configuration (what it found)."
     )
@@ -96,7 +86,6 @@ class TuneSettings(RemoteOptions):
     keeper: bool = option(
         False,
         "Only watch that what a tuner on this host leaves behind, should it die, is rolled back.",
-        flag="--keeper",
     )
     lease: Literal["none", "event"] = option(
         "none", "Also keep a lease in the database, should this host vanish: none, or event (its scheduler)."

@@ -16,7 +16,6 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import StoreError
 from poolpilot.mariadb.restoration.journal import journal_folder
 from poolpilot.models.advice.reasons import percent
-from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
@@ -27,11 +26,6 @@ from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, log_files, 
 from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal
 from poolpilot.serve.tuner.tuning_account import TuningAccount
 
-HELP = (
-    "Say what a tuner decided lately and why, above all why it did nothing.\n\n"
-    "LOG is the folder of its decisions; the newest one of this host if not given."
-)
-
 
 class WhySettings(ProgramSettings):
     """Settings of `poolpilot why`."""
@@ -41,17 +35,11 @@ class WhySettings(ProgramSettings):
     log: Path | None = Field(
         default=None,
         description="Folder of the decisions; the newest one of this host if not given.",
-        json_schema_extra={"metavar": "[LOG]"},
     )
     last: int = Field(default=20, ge=1, description="How many decisions.")
-    report: bool = option(False, "Also add up what tuning did cost and bring.", flag="--report")
-    replay: bool = option(False, "Also make each decision again of what it was made by.", flag="--replay")
-    shadow: bool = option(False, "Also compare the challenger with what acts.", flag="--shadow")
-
-
-def build() -> Callable[..., None]:
-    """The command `poolpilot why`."""
-    return as_command(WhySettings, why, HELP, argument="log")
+    report: bool = option(False, "Also add up what tuning did cost and bring.")
+    replay: bool = option(False, "Also make each decision again of what it was made by.")
+    shadow: bool = option(False, "Also compare the challenger with what acts.")
 
 
 def why(settings: WhySettings, json_path: Path | None) -> None:

@@ -1,6 +1,5 @@
-"""`poolpilot diagnose`: whether a server's pool serves, what is stuck there, who holds what, and what frees it."""
+"""`poolpilot check`: whether a server can be tuned and serves, what is stuck, who holds what, what frees it."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,15 @@ from poolpilot.mariadb.diagnosis.judgement.diagnose import MOST_REPLICA_LAG_S, n
 from poolpilot.mariadb.diagnosis.judgement.diagnose import diagnose as diagnosis_of
 from poolpilot.mariadb.restoration.mariadb_target import connect
 from poolpilot.mariadb.server.mariadb_server import MariadbServer
+from poolpilot.serve.commands.observe.pool_variables import variable_rows, variables_table
+from poolpilot.serve.commands.observe.visibility import visibility_rows, visibility_table
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
-from poolpilot.serve.commands.options.settings_command import as_command
-
-HELP = (
-    "Observe a MariaDB server twice and say whether its pool is fine, saturated or stuck, what sessions wait for, and "
-    "who holds a lock that others wait for; changes nothing."
-)
 
 
-class DiagnoseSettings(MariadbOptions):
-    """Settings of `poolpilot diagnose`."""
+class CheckSettings(MariadbOptions):
+    """Settings of `poolpilot check`."""
 
-    model_config = SettingsConfigDict(env_prefix="POOLPILOT_DIAGNOSE_")
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_CHECK_")
 
     cpus: Cpus = None
     seconds: float = Field(
@@ -41,26 +36,23 @@ class DiagnoseSettings(MariadbOptions):
     )
 
 
-def build() -> Callable[..., None]:
-    """The command `poolpilot diagnose`."""
-    return as_command(DiagnoseSettings, diagnose, HELP, argument="dsn")
-
-
-def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
-    """Observes a server and shows what was found.
+def check_server(settings: CheckSettings, json_path: Path | None) -> None:
+    """Shows a server's variables, what it shows to the account, and what is wrong with its pool.
 
     Raises:
         SettingError: The DSN, the defaults file or the file to write is wrong.
         ServerError: The server cannot be reached, has no pool, or is lost while it is observed.
     """
     console = terminal()
-    where, diagnosis = found_of(settings, console)
+    found, diagnosis = found_of(settings, console)
+    if "variables" in found:
+        console.print(variables_table(found["where"], found["variables"]), visibility_table(found["shows"]))
     show(diagnosis, console)
-    write_json(json_path, {**where, **diagnosis.as_dict()})
+    write_json(json_path, {**found, **diagnosis.as_dict()})
 
 
-def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, Any], Diagnosis]:
-    """Where the server is and which it is, fit for JSON, and what was found; a login that is refused is a finding too.
+def found_of(settings: CheckSettings, console: Console) -> tuple[dict[str, Any], Diagnosis]:
+    """What the server is and has, fit for JSON, and what was found; a login that is refused is a finding too.
 
     Raises:
         SettingError: The DSN or the defaults file is wrong.
@@ -73,17 +65,23 @@ def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, An
     except NoConnectionLeftError as error:
         return {"where": settings.dsn}, no_connection_left(settings.dsn, str(error))
     with server:
-        where = {"where": server.session.where, "reached": server.reached.as_dict()}
-        return where, observe_twice(server, settings, console)
+        introduce(server.reached, server.warnings if server.process else server.control.warnings, console)
+        snapshot = server.snapshot()
+        found = {
+            "where": server.session.where,
+            "reached": server.reached.as_dict(),
+            "variables": variable_rows(server),
+            "shows": visibility_rows(snapshot),
+        }
+        return found, observe_twice(server, settings, console)
 
 
-def observe_twice(server: MariadbServer, settings: DiagnoseSettings, console: Console) -> Diagnosis:
+def observe_twice(server: MariadbServer, settings: CheckSettings, console: Console) -> Diagnosis:
     """Observes a server twice and says what is wrong with it.
 
     Raises:
         LostServerError: It is gone.
     """
-    introduce(server.reached, server.warnings if server.process else server.control.warnings, console)
     console.print(
         f"Observing {server.session.where} twice, {settings.seconds:g} s apart; nothing is changed.", soft_wrap=True
     )

@@ -1,0 +1,1 @@
+"""The command line: every command as one plain function, its flags, and the names of before."""
