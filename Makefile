@@ -42,10 +42,10 @@ demo: $(BASE)/.ready ## predict, climb and compare on the embedded live pool; th
 	@$(BASE)/bin/poolpilot demo $(if $(SEED),--seed $(SEED))
 
 demo-mariadb: $(BASE)/.ready system-lab ## the same on a private MariaDB under sysbench; the report goes to demo-mariadb-out
-	@$(BASE)/bin/poolpilot demo-mariadb $(if $(SEED),--seed $(SEED))
+	@$(BASE)/bin/poolpilot demo --mariadb $(if $(SEED),--seed $(SEED))
 
 demo-production: $(BASE)/.ready system-lab ## a tuner on a private MariaDB whose load shifts, a bad prediction, a killed tuner (six minutes)
-	@$(BASE)/bin/poolpilot demo-production $(if $(QUICK),--quick)
+	@$(BASE)/bin/poolpilot demo --production $(if $(QUICK),--quick)
 
 test: $(FULL)/.ready $(BASE)/.ready $(INSTALLED)/.ready system-lab ## C++ tests, then Python tests of the installed wheel
 	@$(call native_tests,build/tests,)
@@ -101,9 +101,9 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rew
 	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
 	  $(call keep_runs,$$1)
 	}
-	bench climbers --seeds 30 --plots docs/images
-	bench climbers_ablations --ablations --seeds 10
-	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
+	bench climbers --seeds 30 --set plots=docs/images
+	bench climbers_ablations --seeds 10 --set ablations=true
+	bench climbers_simulated --seeds 3 --set backend=simulated --set samples=300 --set starts=default,largest
 	for part in climber_claims climber_ablations knob_climb rw_climb; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done
@@ -118,7 +118,7 @@ bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long stateme
 
 bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/results-pool.md (70 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench
-	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
+	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --set lab=build/bench/lab --json benchmarks/reports/pool.json
 	$(call keep_runs,pool)
 	for part in admission throttling disciplines priorities_source priorities_twin priorities_short overload; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json

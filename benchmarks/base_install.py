@@ -24,9 +24,9 @@ TOOLS = {"pip", "setuptools", "_distutils_hack", "pkg_resources", "wheel"}
 """Packages that install others."""
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "version": ("version",),
+    "version": ("--version",),
     "help": ("--help",),
-    "predict --help": ("predict", "--help"),
+    "advise --help": ("advise", "--help"),
     "tune, one simulated second": ("tune", "--backend", "simulated", "--seconds", "1"),
 }
 """What is timed beside the empty interpreter."""

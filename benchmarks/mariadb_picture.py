@@ -38,7 +38,7 @@ README = Path("README.md")
 SETTLE_S = 0.3
 PACE = (
     f"--window={WINDOW_S:g}",
-    f"--settle={SETTLE_S:g}",
+    f"--set=settle={SETTLE_S:g}",
     *flags_of("guard", DemoGuard()),
     *flags_of("pace", DemoPace()),
 )

@@ -113,7 +113,7 @@ def flags(demo_pace: bool) -> list[str]:
     """What the tuner is told beside its mode: nothing, or the pace of the demonstration."""
     if not demo_pace:
         return []
-    return ["--window=1", "--settle=0.3", *flags_of("guard", DemoGuard()), *flags_of("pace", DemoPace())]
+    return ["--window=1", "--set=settle=0.3", *flags_of("guard", DemoGuard()), *flags_of("pace", DemoPace())]
 
 
 def measured(

@@ -2,7 +2,7 @@
 
 RLlib has no network of its own for a dictionary of observations, so gymnasium's `FlattenObservation` lays the arrays
 out in one row (726 numbers). A function makes the environment, because every process of RLlib registers the ids for
-itself. (`poolpilot train` has a network for the dictionary: `poolpilot.agent.training`.)
+itself. (`poolpilot learn train` has a network for the dictionary: `poolpilot.agent.training`.)
 
 Run it in a clone:
 

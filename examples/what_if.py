@@ -2,8 +2,8 @@
 
 A window of counters, measured under one configuration, is turned back into a workload of the same means, which is then
 simulated under every pool size. The windows here come with the package and are part of a sweep, so what was measured
-under the other sizes can be printed beside it. With a profile of your own that is `poolpilot simulate --profile FILE
---grid`, where FILE is what `poolpilot climb --json`, `poolpilot search --json` or `poolpilot lab load --json` wrote.
+under the other sizes can be printed beside it. With a profile of your own that is `poolpilot advise --simulate FILE
+--grid`, where FILE is what `poolpilot climb --json` or `poolpilot lab load --json` wrote.
 
 Run it in a clone after `pip install .`; the base installation is enough:
 

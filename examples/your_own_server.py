@@ -4,8 +4,8 @@ Sixteen clients send a task each, wait for the answer and send the next. A task 
 holds a lock, for the longer the more tasks run: too many workers, its one knob, are as bad as too few. In this folder:
 
     poolpilot climb --server your_own_server:ExecutorServer --seconds 6
-    poolpilot search --server your_own_server:ExecutorServer --knob pool_size --method random --rounds 12
-    poolpilot tune --server your_own_server:ExecutorServer --mode apply --pace.observe-for-s 5
+    poolpilot climb --search --server your_own_server:ExecutorServer --knob pool_size --rounds 12 --set method=random
+    poolpilot tune --server your_own_server:ExecutorServer --mode apply --set pace.observe_for_s=5
     python your_own_server.py  # climbs from 2 workers, then searches, and prints about this:
 
     climb :  2 workers,  599/s ->  9 workers, 2008/s

@@ -10,9 +10,9 @@ import typer.main
 from tests.docs.command_lines import UsageError, check, shown, told
 from typer.core import TyperGroup
 
+from poolpilot.errors import SettingError
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 from poolpilot.serve.commands.main import build
-from poolpilot.serve.commands.options.settings_command import BuiltCommand
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*(ROOT / f"{name}.md" for name in ("README", "SECURITY", "CONTRIBUTING")), *(ROOT / "docs").glob("*.md")]
@@ -40,15 +40,18 @@ def test_the_pages_hold_commands() -> None:
 @pytest.mark.parametrize(
     ("line", "refused"),
     [
-        ("poolpilot collect --families log_pipeline baskets", "unexpected extra argument"),
+        ("poolpilot grants poolpilot@localhost", "unexpected extra argument"),
         ("poolpilot tune DSN --mod apply", "No such option"),
         ("poolpilot climb --json", "requires an argument"),
-        ("poolpilot predict", "Missing parameter"),
+        ("poolpilot records", "Missing parameter"),
         ("poolpilot lab --folder lab", "lab: no ['--folder', 'lab']"),
+        ("poolpilot advise --windows FILE --grid", "grid: not of `poolpilot advise --windows`"),
+        ("poolpilot tune DSN --set guard.factors=2", "guard.factors: not of `poolpilot tune`"),
+        ("poolpilot check --settings predict", "no command 'predict' has settings"),
     ],
 )
 def test_wrong_line_is_refused(line: str, refused: str) -> None:
-    with pytest.raises(UsageError) as error:
+    with pytest.raises((UsageError, SettingError)) as error:
         check(line, complete=True)
     assert refused in str(error.value)
     with pytest.raises(KeyError):
@@ -61,7 +64,7 @@ def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         if isinstance(command, TyperGroup):
             yield from commands(command, f"{path}{name} ")
         else:
-            yield f"{path}{name}", command.whole() if isinstance(command, BuiltCommand) else command
+            yield f"{path}{name}", command
 
 
 def test_security_says_of_every_command_that_takes_a_server_what_it_changes() -> None:
@@ -72,7 +75,7 @@ def test_security_says_of_every_command_that_takes_a_server_what_it_changes() ->
         for name, command in commands(typer.main.get_command(build()))
         if any(parameter.name == "dsn" for parameter in command.params)
     ]
-    assert {"advise", "restore", "sweep", "tune"} <= {*of_a_server}
+    assert {"advise", "climb", "learn", "restore", "tune"} <= {*of_a_server}
     assert [name for name in of_a_server if not re.search(rf"^\| (.*, )?`{name}\b", table, re.MULTILINE)] == []
 
 

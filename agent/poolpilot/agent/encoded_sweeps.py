@@ -66,7 +66,7 @@ class EncodedSweeps:
             SettingError: The limits of a sweep allow no tuple of the grid.
         """
         if not sweeps:
-            raise StoreError("there is no swept workload to learn from; collect some first (`poolpilot collect`)")
+            raise StoreError("there is no swept workload to learn from; collect some first (`poolpilot learn collect`)")
         for sweep in sweeps:
             if not any(_repeats(sweep, pool_tuple) and sweep.limits.allows(pool_tuple) for pool_tuple in grid.tuples):
                 raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured no configuration of the grid")

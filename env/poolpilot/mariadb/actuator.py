@@ -11,7 +11,7 @@ from poolpilot.mariadb.session import Session
 from poolpilot.mariadb.variables import KNOB_VARIABLES
 
 PROCEDURE = "poolpilot.apply_pool"
-"""Schema and name of the procedure that `poolpilot mariadb grants` prints."""
+"""Schema and name of the procedure that `poolpilot grants` prints."""
 
 PROCEDURE_NAME = re.compile(r"[A-Za-z0-9_$]{1,64}\.[A-Za-z0-9_$]{1,64}")
 """Names that a statement may hold as they are: a journal hands them on to whoever restores."""

@@ -15,7 +15,7 @@ CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 6 ACCOUNT LOCK;
 GRANT USAGE ON *.* TO {tuner};
 -- For wait events too, where performance_schema is on:
 --   GRANT SELECT ON performance_schema.events_waits_summary_global_by_event_name TO {tuner};
--- To see who holds a lock that others wait for, backups and changes of tables (poolpilot diagnose, and tune, which sets
+-- To see who holds a lock that others wait for, backups and changes of tables (poolpilot check, and tune, which sets
 -- nothing meanwhile), and on a replica how far it is behind:
 --   GRANT PROCESS ON *.* TO {tuner};
 --   GRANT REPLICA MONITOR ON *.* TO {tuner};   -- REPLICATION REPLICA ADMIN before 10.5.9

@@ -210,7 +210,7 @@ class Session:
             )
         if code in NO_PRIVILEGE:
             return ServerError(
-                f"the account lacks a privilege ({text}); `poolpilot mariadb grants` prints the statements that give it"
+                f"the account lacks a privilege ({text}); `poolpilot grants` prints the statements that give it"
             )
         return ServerError(f"{self.where} refuses a statement: {text} (error {code})")
 

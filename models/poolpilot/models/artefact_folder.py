@@ -34,7 +34,7 @@ LISTED_FILES = (*MODEL_FILES, REPOSITORY_FILE, GOLDEN_FILE)
 
 STAGED, INCOMING, SETTLED = ".staged", ".incoming", ".settled"
 
-REMEDY = "train and promote it again (`poolpilot train`, `poolpilot promote`) or copy the whole folder again"
+REMEDY = "train and promote it again (`poolpilot learn train`, then `learn promote`) or copy the whole folder again"
 
 
 def write(directory: Path, files: Mapping[str, bytes]) -> None:

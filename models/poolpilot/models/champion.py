@@ -52,7 +52,7 @@ def load_champion(path: Path | None = None, kind: Kind = "native") -> Artefact:
     folder = champion_folder(path, kind)
     if not holds_artefact(folder):
         raise ArtefactError(
-            f"there is no champion in {folder}; run `poolpilot train` and then `poolpilot promote`, "
+            f"there is no champion in {folder}; run `poolpilot learn train` and then `poolpilot learn promote`, "
             f"{_other_folder(folder, kind)}"
         )
     return load(folder)
@@ -62,7 +62,7 @@ def _other_folder(folder: Path, kind: Kind) -> str:
     """How to name another folder: as this one was named, which may be that of the variable by either way."""
     if folder == champion_folder(None, kind):
         return f"name another folder with {CHAMPIONS[kind][1]}, or reinstall poolpilot"
-    return "or name another folder with --model (with --challenger for a challenger)"
+    return "or name another folder with --model (a challenger's with --set challenger=FOLDER)"
 
 
 def load_any_machine() -> Artefact:

@@ -1,6 +1,6 @@
 """Staging: collect, store, learn, evaluate and promote, and what-if on a recorded profile.
 
-Each stage is a package named after its command: `poolpilot.pipelines.train.train.train` is what `poolpilot train` runs.
+Each stage is a package named after its command: `poolpilot learn train` runs `poolpilot.pipelines.train.train.train`.
 Stores need the extra `train`; what-if does not.
 """
 

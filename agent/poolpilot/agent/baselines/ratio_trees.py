@@ -53,7 +53,7 @@ class RatioTrees:
         learned = [place for place, curve in enumerate(curves.curves) if curve.ratios]
         if not learned:
             raise SettingError(
-                "the response curves hold no ratios of windows to learn from; make them anew: poolpilot curves"
+                "the response curves hold no ratios of windows to learn from; make them anew: poolpilot learn curves"
             )
         firsts = np.stack([curves.ratios[place, _default_place(curves, place)] for place in learned])
         known: NDArray[np.bool_] = np.isfinite(firsts).sum(axis=0) > 0

@@ -93,7 +93,7 @@ def rank_by_workloads(
         SettingError: There is no stored workload, or too little in them.
     """
     if not stored:
-        raise SettingError("there is no stored workload to rank knobs by; collect some first (`poolpilot collect`)")
+        raise SettingError("there is no stored workload to rank knobs by: collect some (`poolpilot learn collect`)")
     points = np.concatenate([workload.points for workload in stored])
     values = np.concatenate([workload.values - workload.values.mean() for workload in stored])
     return rank_knobs(points, values, names, settings)

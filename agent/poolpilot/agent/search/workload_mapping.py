@@ -53,7 +53,7 @@ class WorkloadMapping:
 
     def __init__(self, stored: Sequence[StoredWorkload], settings: MappingSettings | None = None) -> None:
         if not stored:
-            raise SettingError("there is no stored workload to map to; collect some first (`poolpilot collect`)")
+            raise SettingError("there is no stored workload to map to; collect some first (`poolpilot learn collect`)")
         if len({(workload.points.shape[1], workload.metrics.shape[1]) for workload in stored}) > 1:
             raise SettingError("the stored workloads differ in their knobs or metrics; encode them in one space")
         self.stored = tuple(stored)

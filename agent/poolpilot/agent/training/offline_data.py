@@ -36,7 +36,7 @@ def write_decisions(
     """
     count = len(actions)
     if not count:
-        raise StoreError("there is no logged decision to learn from; collect some first (`poolpilot collect`)")
+        raise StoreError("there is no logged decision to learn from; collect some first (`poolpilot learn collect`)")
     rows = flatten(observation)
     flat = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
     columns = {
@@ -73,7 +73,7 @@ def with_decisions(config: MARWILConfig, directory: Path, grid: ActionGrid) -> M
     path = directory / LOG_FILE
     decisions = pq.read_metadata(path).num_rows if path.is_file() else 0
     if not decisions:
-        raise StoreError(f"{path} holds no logged decisions; collect some first (`poolpilot collect`)")
+        raise StoreError(f"{path} holds no logged decisions; collect some first (`poolpilot learn collect`)")
     # RLlib adds a step to every episode, masks it in the loss, and counts it in the batch.
     updates = max(1, 2 * decisions // config.train_batch_size_per_learner)
     offline: MARWILConfig = (

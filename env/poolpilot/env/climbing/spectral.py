@@ -38,7 +38,7 @@ def _setting(name: str, **changes: Any) -> Any:
 
 
 class ClimbSettings(BaseModel):
-    """How the spectral climber climbs; `poolpilot climb --list-settings` prints the fields as a table.
+    """How the spectral climber climbs; `poolpilot check --settings climb --defaults` explains the fields.
 
     Where a default is not that of C++, it suits a server under load rather than a curve. The climber is switched on and
     keeps its log; its samples are equally long; its first wave is half the size. It pauses under one request a second:

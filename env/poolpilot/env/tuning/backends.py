@@ -74,7 +74,7 @@ class BackendChoice:
                 yield Target(curve, Objective(), "a curve", origin=origin)
             return
         if self.curve is not None or self.noise > 0.0:
-            raise SettingError(f"--curve and --noise belong to --backend curve, not to {self.backend}")
+            raise SettingError(f"the settings curve and noise belong to --backend curve, not to {self.backend}")
         workload = draw(self.family, self.seed) if self.workload is None else read_workload(self.workload)
         origin = {"backend": self.backend, "workload": workload.as_dict()}
         simulated = self.backend is Backend.SIMULATED

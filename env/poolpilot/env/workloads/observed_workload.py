@@ -107,7 +107,7 @@ def _check_waits_are_known(window: Window) -> None:
             f"the window of a {window.server_kind} server tells neither the latency of requests (classes) nor how long "
             f"they wait ({SILENT_WAIT}), so they would be simulated as processor time alone; give a window with the "
             "latencies of its clients (`poolpilot lab load --json`), or try configurations in staging "
-            "(`poolpilot sweep`)",
+            "(`poolpilot climb --sweep`)",
         )
 
 

@@ -33,7 +33,7 @@ STARTED = (
 OWN_HOLDER = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK('{LOCK}') AND BINARY USER = {OWN}"
 """A session of the tuner's account that has the lock: nobody else's is a tuner's."""
 
-GRANTS = "`poolpilot mariadb grants --lease` prints the statements that let it"
+GRANTS = "`poolpilot grants --lease` prints the statements that let it"
 
 
 def period_s(seconds: int) -> int:

@@ -147,8 +147,8 @@ class MariadbRestoration:
             raise
         except ServerError as error:
             raise ServerError(
-                f"what is in force, {first}, could not be brought back, so nothing is set: {error}; `poolpilot mariadb "
-                "grants` makes the procedure anew, with wider ranges if you say so"
+                f"what is in force, {first}, could not be brought back, so nothing is set: {error}; `poolpilot grants` "
+                "makes the procedure anew, with wider ranges if you say so"
             ) from error
 
     def resume(self) -> str:

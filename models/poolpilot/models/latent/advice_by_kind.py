@@ -1,4 +1,4 @@
-"""What `poolpilot advise` and `poolpilot predict` say, on any server: its kind's advisor, with given models."""
+"""What `poolpilot advise` says of any server or windows: its kind's advisor, with given models."""
 
 from collections.abc import Iterable, Sequence
 

@@ -55,5 +55,5 @@ def _lock_waits(window: Window) -> Iterator[str]:
     if max(LEAST_WAITS, LEAST_SHARE * connections) <= waits <= MOST_PER_S * connections * window.duration_s:
         yield (
             f"what is seen may not last: {waits:.0f} statements waited for metadata locks, as while a table is "
-            "changed, a backup runs or somebody locks tables; poolpilot diagnose says who, given PROCESS"
+            "changed, a backup runs or somebody locks tables; poolpilot check says who, given PROCESS"
         )

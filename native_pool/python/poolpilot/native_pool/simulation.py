@@ -55,7 +55,7 @@ CALIBRATED = Machine(
     timer_slack_us=85.0,
     client_us=7.5,
 )
-"""Fitted by `poolpilot calibrate` to the recorded workloads of the live pool on two processors."""
+"""Fitted by `poolpilot learn calibrate` to the recorded workloads of the live pool on two processors."""
 
 
 RAMP_S = 0.2

@@ -44,7 +44,7 @@ FITTED: Mapping[str, tuple[float, float]] = {
 
 
 class CalibrateSettings(ProgramSettings):
-    """Settings of `poolpilot calibrate`."""
+    """Settings of `poolpilot learn calibrate`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_CALIBRATE_")
 
@@ -182,7 +182,7 @@ def calibrate(
         KeyboardInterrupt: The user has ended the evaluation too.
         ServerError: A simulation cannot go on.
         SettingError: The machine to start with cannot be read.
-        StoreError: There are too few workloads, or `poolpilot records check` finds a fault that matters here: not what
+        StoreError: There are too few workloads, or `records --check` finds a fault that matters here: not what
             is compared with the default, nor which families are held out.
     """
     shown = console or terminal()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SimulateSettings(ProgramSettings):
-    """Settings of `poolpilot simulate`."""
+    """Settings of `poolpilot advise --simulate FILE`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_SIMULATE_")
 
@@ -40,7 +40,7 @@ class SimulateSettings(ProgramSettings):
         "is what is simulated; a MariaDB server alone, without its clients' latencies, tells too little for that.",
     )
     machine: Path | None = Field(
-        default=None, description="JSON file of a machine, as `poolpilot calibrate` writes it; none is the shipped one."
+        default=None, description="JSON file of a machine, as `learn calibrate` writes it; none is the shipped one."
     )
     grid: bool = Field(default=False, description="Simulate all configurations of the grid, not only the one in force.")
     sizes: tuple[int, ...] = Field(
@@ -181,7 +181,9 @@ def _grid(settings: SimulateSettings, scenario: Scenario, request: Request, simu
     ]
     allowed = [one for one in tuples if request.limits.allows(one)]
     if not allowed:
-        raise SettingError("the grid holds no configuration that the server of the profile allows; give other --sizes")
+        raise SettingError(
+            "the grid holds nothing that the server of the profile allows: give other sizes by --set sizes=N,N"
+        )
     if not any(simulated.allows(one) for one in allowed):
         _check(simulated, allowed[0], "any configuration of the grid")
     return simulate_batch([scenario], allowed, settings.requests)

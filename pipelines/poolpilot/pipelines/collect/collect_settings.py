@@ -62,7 +62,7 @@ class MariadbSettings(BaseModel):
 
 
 class CollectSettings(ProgramSettings):
-    """Settings of `poolpilot collect`."""
+    """Settings of `poolpilot learn collect`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_COLLECT_")
 
@@ -194,7 +194,7 @@ class CollectSettings(ProgramSettings):
         if missing:
             raise SettingError(
                 f"no workload of the family {missing[0]!r} is planned: it is in none of the splits "
-                f"{', '.join(self.splits)}, or these have too few workloads to reach it; name its split with --splits, "
-                "or ask for more workloads"
+                f"{', '.join(self.splits)}, or these have too few workloads to reach it; name its split with --set "
+                "splits=NAME, or ask for more workloads"
             )
         return kept

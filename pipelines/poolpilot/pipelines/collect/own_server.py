@@ -150,7 +150,7 @@ def _sweeps_within(seconds: float, tuples: list[PoolTuple]) -> int:
     if seconds < longest_s:
         raise SettingError(
             f"a sweep of {len(tuples)} configurations takes up to {longest_s:.0f} s, and this round has {seconds:.0f}: "
-            "learn for more --minutes, or from fewer --servers"
+            "learn for more --minutes, or from fewer servers (--set servers=NAME)"
         )
     return int(seconds // longest_s)
 

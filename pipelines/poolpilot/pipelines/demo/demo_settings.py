@@ -45,7 +45,7 @@ class DemoSettings(ProgramSettings):
 
 
 class MariadbDemoSettings(DemoSettings):
-    """Settings of `poolpilot demo-mariadb`: a real server is slower to answer and noisier, so it is watched longer."""
+    """Settings of `poolpilot demo --mariadb`: a real server is slower and noisier, so it is watched longer."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_MARIADB_")
     longer_prefixes = ()

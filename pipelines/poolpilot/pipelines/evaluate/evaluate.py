@@ -56,7 +56,7 @@ def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tupl
         The evaluation, the model and the data it was evaluated on.
 
     Raises:
-        StoreError: The store lacks the training split or the one to evaluate on, or `poolpilot records check` finds a
+        StoreError: The store lacks the training split or the one to evaluate on, or `poolpilot records --check` finds a
             fault in it.
         ArtefactError: The model is missing, damaged or of another grid.
     """

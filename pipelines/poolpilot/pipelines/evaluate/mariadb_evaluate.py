@@ -39,7 +39,7 @@ def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluatio
     """Runs every workload of the split live and evaluates the methods; what was measured before is kept.
 
     Raises:
-        StoreError: The store lacks the training split or the one to evaluate on, or `poolpilot records check` finds a
+        StoreError: The store lacks the training split or the one to evaluate on, or `poolpilot records --check` finds a
             fault in it.
         ArtefactError: The model is missing, damaged or of another grid.
         ServerError: No workload could be measured.

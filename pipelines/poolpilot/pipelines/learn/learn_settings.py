@@ -54,7 +54,7 @@ class LearnSettings(ProgramSettings):
     )
     procedure: str | None = Field(
         default=None,
-        description="What sets a configuration there, not SET GLOBAL (`poolpilot mariadb grants`).",
+        description="What sets a configuration there, not SET GLOBAL (`poolpilot grants`).",
     )
     execute: bool = Field(
         default=False,

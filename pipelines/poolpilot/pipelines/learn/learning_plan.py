@@ -85,11 +85,11 @@ def _reason_against(server: Staged, settings: LearnSettings) -> str:
     if server in settings.servers:
         if absent:
             raise SettingError(
-                f"--servers mariadb needs programs that are not installed; as root: apt-get install {' '.join(absent)}"
+                f"the server mariadb needs programs that are not installed; as root: apt-get install {' '.join(absent)}"
             )
         return ""
     if settings.servers:
-        return "it is not among --servers"
+        return "it is not among the servers asked for"
     if settings.minutes < LEAST_MINUTES[server]:
         return f"it takes {LEAST_MINUTES[server]:g} minutes at least"
     return f"not installed: {', '.join(absent)}" if absent else ""

@@ -55,7 +55,7 @@ class OwnRecords:
         return self.folder / server
 
     def check(self) -> list[str]:
-        """Looks for faults before anything is learned: what `poolpilot records check` finds in each store by itself.
+        """Looks for faults before anything is learned: what `poolpilot records --check` finds in each store by itself.
 
         Returns:
             What is only to be known, as sentences.

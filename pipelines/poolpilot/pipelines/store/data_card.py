@@ -50,7 +50,7 @@ def _lines(directory: Path, made_with: Mapping[str, str]) -> list[str]:
     return [
         "# Data card",
         "",
-        "Written by `poolpilot collect`; do not edit. `docs/data.md` and `docs/records.md` explain the columns.",
+        "Written by `poolpilot learn collect`; do not edit. `docs/data.md` and `docs/records.md` explain the columns.",
         "",
         f"* Server: {', '.join(servers)}; machine: {', '.join(sorted({str(row['machine']) for row in rows}))}.",
         *(f"* {name}: {version}." for name, version in made_with.items()),
@@ -58,7 +58,7 @@ def _lines(directory: Path, made_with: Mapping[str, str]) -> list[str]:
         f"* Digest of the sweeps: `{dataset.digest[:16]}`.",
         *([f"* Not complete and left out: {', '.join(dataset.unfinished)}."] if dataset.unfinished else []),
         f"* {LICENCE}",
-        f"* More of them: `poolpilot collect --server {servers[0]} --store FOLDER`, with a new folder.",
+        f"* More of them: `poolpilot learn collect --server {servers[0]} --store FOLDER`, with a new folder.",
         "",
         "Configurations of the grid are raced in random order (successive halving). The finalists are repeated, the "
         "best is measured again. Windows of uniformly drawn configurations carry their propensity. Families are held "
@@ -92,7 +92,7 @@ def _contents(sweeps: Sequence[WorkloadSweep], rows: Sequence[Row]) -> list[str]
 
 
 def _known_faults(directory: Path, rows: Sequence[Row]) -> list[str]:
-    """What `poolpilot records check` finds, and windows that are too short to show what a timer does."""
+    """What `poolpilot records --check` finds, and windows that are too short to show what a timer does."""
     faults = RecordCheck.of([CheckedStore(directory)]).faults
     found = [fault.sentence.replace(f"{directory}/", "").replace(str(directory), "this store") for fault in faults]
     swept = [row for row in rows if row["kind"] == "sweep"]

@@ -66,10 +66,10 @@ class SweepDataset:
         }
         if kinds == {"simulated"}:
             return (
-                "its workloads are simulated, which are to learn from alone: name it with --training-stores, and with "
-                "--store one that was collected live"
+                "its workloads are simulated, which are to learn from alone: name it with --set "
+                "training_stores=FOLDER, and with --store one that was collected live"
             )
-        return f"collect some: poolpilot collect --store {self.source} --splits {split}"
+        return f"collect some: poolpilot learn collect --store {self.source} --set splits={split}"
 
     def learning_from(self, training: Sequence["SweepDataset"]) -> "SweepDataset":
         """The same data, but with the training split of other stores in place of its own.

@@ -1,4 +1,4 @@
-"""Whether records may be learned from: what `poolpilot records check` shows and what training refuses."""
+"""Whether records may be learned from: what `poolpilot records --check` shows and what training refuses."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ WINDOW_KEY = (
 """What tells one window from another: no run measures two at one moment."""
 
 REMEDY = (
-    "; collect others with poolpilot collect --store FOLDER: poolpilot train, promote, curves and calibrate learn from "
-    "these with --older-timer alone"
+    "; collect others with poolpilot learn collect --store FOLDER: train, promote, curves and calibrate learn from "
+    "these with --set older_timer=true alone"
 )
 """What is said of records that are all of the older timer, where they are refused."""
 

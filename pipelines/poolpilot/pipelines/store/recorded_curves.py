@@ -26,7 +26,7 @@ def recorded_curves(stores: Sequence[Path], grid: MachineGrid, *, older_timer: b
         older_timer: Whether records that are all of the pool's older timer are learned from.
 
     Raises:
-        StoreError: A store is missing, holds no complete training sweep, or `poolpilot records check` finds a fault in
+        StoreError: A store is missing, holds no complete training sweep, or `records --check` finds a fault in
             what is learned from.
     """
     if stores:

@@ -119,4 +119,4 @@ class StagingStore:
 
 def holds_nothing(directory: Path) -> str:
     """The sentence about a folder without records."""
-    return f"the store {directory} holds no workloads; collect some: poolpilot collect --store {directory}"
+    return f"the store {directory} holds no workloads; collect some: poolpilot learn collect --store {directory}"

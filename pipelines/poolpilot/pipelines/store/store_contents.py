@@ -147,7 +147,7 @@ def without_row(contents: StoreContents, segment: Path, workload_id: str) -> str
     copy = f"StagingStore(Path({str(contents.directory)!r})).merged_into(Path('NEW'), but={{{workload_id!r}}})"
     return (
         f"no single row can be removed, since {WHY_WHOLE}: remove the file, which loses its "
-        f"{_windows(contents.windows_in[segment])} until poolpilot collect --store {contents.directory} measures "
+        f"{_windows(contents.windows_in[segment])} until poolpilot learn collect --store {contents.directory} measures "
         f"anew what is missing, or leave the workload out of a copy: {copy}"
     )
 
@@ -163,7 +163,7 @@ def without_one_of(stores: Sequence[StoreContents], one: Path, other: Path) -> s
     windows_in = {segment: number for contents in stores for segment, number in contents.windows_in.items()}
     return (
         f"remove one of them with its whole file (of {_windows(windows_in[one])} or {_windows(windows_in[other])}), "
-        f"since {WHY_WHOLE}; poolpilot collect --store FOLDER measures anew what is missing then"
+        f"since {WHY_WHOLE}; poolpilot learn collect --store FOLDER measures anew what is missing then"
     )
 
 

@@ -30,7 +30,7 @@ from poolpilot.pipelines.store.older_timer import OlderTimer
 
 
 class FitCurvesSettings(ProgramSettings):
-    """Settings of `poolpilot curves`."""
+    """Settings of `poolpilot learn curves`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_CURVES_")
 

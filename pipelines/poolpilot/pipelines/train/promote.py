@@ -1,4 +1,4 @@
-"""`poolpilot promote`: the gate between a trained model and the champion."""
+"""`poolpilot learn promote`: the gate between a trained model and the champion."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ PREDICTED = "predicted"
 
 
 class PromoteSettings(RecordSettings):
-    """Settings of `poolpilot promote`."""
+    """Settings of `poolpilot learn promote`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PROMOTE_")
 
@@ -89,7 +89,7 @@ def promote(settings: PromoteSettings, console: Console | None = None) -> Promot
         ArtefactError: There is no candidate of this version, it or the champion is for another kind of server, the
             champion cannot be compared and nobody has said to do without, or its folder cannot be written.
         ServerError: The model is in force and the registry's alias could not be moved.
-        StoreError: The store lacks the training or the validation split, or `poolpilot records check` finds a fault in
+        StoreError: The store lacks the training or the validation split, or `records --check` finds a fault in
             it.
     """
     shown = console or terminal()
@@ -167,7 +167,7 @@ def _move_alias(version: str, server: Kind, folder: Path) -> None:
     except MlflowException as error:
         raise ServerError(
             f"the model is in force in {folder}, but the alias {alias!r} could not be moved to version {version} in "
-            f"MLflow's registry: {error.message}; run poolpilot promote again"
+            f"MLflow's registry: {error.message}; run poolpilot learn promote again"
         ) from error
 
 
@@ -241,7 +241,7 @@ def _champion(settings: PromoteSettings, folder: Path, candidate: Artefact, cons
     if champion.card.kind != settings.server:
         raise ArtefactError(
             f"the champion in {folder} is for servers of the kind {champion.card.kind!r} and the candidate for "
-            f"{settings.server!r}: name another folder with --champion"
+            f"{settings.server!r}: name another folder with --set champion=FOLDER"
         )
     if set(champion.card.grid.tuples) <= set(candidate.card.grid.tuples):  # all that it may choose was measured
         return champion
@@ -257,5 +257,5 @@ def _champion(settings: PromoteSettings, folder: Path, candidate: Artefact, cons
 def _uncompared(settings: PromoteSettings, sentence: str, console: Console) -> None:
     """Says that the champion is not compared, where that is accepted."""
     if not settings.without_comparison:
-        raise ArtefactError(f"{sentence}; give --without-comparison to promote whatever the champion is worth")
+        raise ArtefactError(f"{sentence}; give --set without_comparison=true to promote whatever the champion is worth")
     warn([sentence], console)

@@ -1,4 +1,4 @@
-"""`poolpilot train`: from the records to a model artefact and a version in the registry."""
+"""`poolpilot learn train`: from the records to a model artefact and a version in the registry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         console: Where progress is shown.
 
     Raises:
-        StoreError: The store lacks one of the two splits, or `poolpilot records check` finds a fault in it.
+        StoreError: The store lacks one of the two splits, or `poolpilot records --check` finds a fault in it.
         TakenFolderError: Another run trains with this output.
         ArtefactError: The artefact cannot be written.
     """

@@ -23,7 +23,7 @@ Features = Literal["all", "ratios"]
 
 
 class TrainSettings(RecordSettings):
-    """Settings of `poolpilot train`."""
+    """Settings of `poolpilot learn train`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TRAIN_")
 

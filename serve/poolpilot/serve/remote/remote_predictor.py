@@ -150,7 +150,7 @@ class RemotePredictor:
         if self._digest is not None and not answer.model_digest.startswith(self._digest):
             raise RemoteError(
                 f"{url} answers by the model {answer.model_digest[:12]}, not by {self._digest[:12]}: give its digest "
-                "by --remote-digest once it may answer"
+                "by --set remote_digest=DIGEST once it may answer"
             )
         if answer.in_force.core != in_force.core:
             raise RemoteError(f"{url} answers about {answer.in_force.core}, while {in_force} is in force")

@@ -46,8 +46,8 @@ DEAREST = 1.0
 NEEDS_RATIOS = ("nearest", "trees")
 
 NO_RATIOS = (
-    "the response curves hold no ratios of windows to learn from; name a store of records, --files.methods.stores "
-    "FOLDER, or make curves that hold some, poolpilot curves"
+    "the response curves hold no ratios of windows to learn from; name a store of records, --set "
+    "files.methods.stores=FOLDER, or make curves that hold some, poolpilot learn curves"
 )
 
 

@@ -191,7 +191,7 @@ def _asked(directory: Path, definition: Row) -> _WantedSweep:
     except (PoolPilotError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreError(
             f"the definition of workload {definition['workload_id']!r} in {directory} cannot be read ({error}); "
-            f"poolpilot records check {directory} says what else is wrong"
+            f"poolpilot records --check {directory} says what else is wrong"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""`poolpilot sweep`: races the configurations of the grid on a MariaDB server in staging."""
+"""`poolpilot climb --sweep`: races the configurations of the grid on a MariaDB server in staging."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -31,7 +31,7 @@ SHOWN = 12
 
 
 class SweepSettings(StagingOptions):
-    """Settings of `poolpilot sweep`."""
+    """Settings of `poolpilot climb --sweep`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_SWEEP_")
 

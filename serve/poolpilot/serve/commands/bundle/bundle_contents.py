@@ -32,7 +32,7 @@ class BundleSources:
         decisions_folder: Another folder of decisions; None for that one.
         settings_files: Files of settings in TOML.
         last: Decisions for a server.
-        diagnosis: What `poolpilot diagnose` found; None where no server was looked at.
+        diagnosis: What `poolpilot check` found; None where no server was looked at.
     """
 
     state_folder: Path
@@ -62,4 +62,4 @@ def bundle_parts(sources: BundleSources, redaction: Redaction) -> Iterator[Bundl
     yield from journals(sources.state_folder, redaction)
     if sources.diagnosis is not None:
         found = redaction.value(sources.diagnosis)
-        yield BundlePart.of_values("diagnosis.json", "what `poolpilot diagnose` found", found)
+        yield BundlePart.of_values("diagnosis.json", "what `poolpilot check` found", found)

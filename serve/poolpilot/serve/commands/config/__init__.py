@@ -1,1 +1,1 @@
-"""`poolpilot config`: what a tuner would do with its settings, and whether it may, before it does anything."""
+"""`poolpilot check --settings`: what a command would do with its settings, and whether it may, before it does it."""

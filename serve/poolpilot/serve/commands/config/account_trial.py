@@ -25,7 +25,7 @@ from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import check_proposed, rules_for
 from poolpilot.serve.tuner.machine.decision import Mode
 
-GRANTS = "`poolpilot mariadb grants` prints the statements"
+GRANTS = "`poolpilot grants` prints the statements"
 ANOTHER_TUNER = "another tuner"
 
 EXTRA_CONNECTIONS = 3
@@ -220,7 +220,7 @@ def _event(settings: TuneSettings, server: MariadbServer, rights: HeldRights) ->
     except ServerError as error:
         return AccountTrial("by an event", f"{said}; the scheduler is not on", False, chosen, str(error))
     if not rights.hold("EVENT", f"{schema}.*"):
-        remedy = "`poolpilot mariadb grants --lease` prints the statements"
+        remedy = "`poolpilot grants --lease` prints the statements"
         return AccountTrial("by an event", f"{said}; the account lacks EVENT on {schema}.*", False, chosen, remedy)
     return AccountTrial("by an event", f"{said}, and possible", remedy="" if chosen else "--lease event")
 

@@ -1,4 +1,4 @@
-"""`poolpilot calibrate`."""
+"""`poolpilot learn calibrate`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`poolpilot collect`."""
+"""`poolpilot learn collect`."""
 
 from dataclasses import asdict
 from pathlib import Path

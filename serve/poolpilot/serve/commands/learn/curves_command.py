@@ -1,4 +1,4 @@
-"""`poolpilot curves`."""
+"""`poolpilot learn curves`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`poolpilot promote`."""
+"""`poolpilot learn promote`."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -23,7 +23,7 @@ SHOWN_OF_A_KIND = 10
 
 
 class RecordsCheckSettings(ProgramSettings):
-    """Settings of `poolpilot records check`."""
+    """Settings of `poolpilot records --check`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_RECORDS_CHECK_")
 

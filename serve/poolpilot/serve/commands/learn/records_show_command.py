@@ -1,4 +1,4 @@
-"""`poolpilot records show`: what is in records, family by family."""
+"""`poolpilot records`: what is in records, family by family."""
 
 import datetime
 from dataclasses import asdict
@@ -19,7 +19,7 @@ COLUMNS = ("family", "split", "cpus", "swept", "grid", "windows", "again", "erro
 
 
 class RecordsShowSettings(ProgramSettings):
-    """Settings of `poolpilot records show`."""
+    """Settings of `poolpilot records`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_RECORDS_SHOW_")
 
@@ -40,7 +40,7 @@ def show(settings: RecordsShowSettings, json_path: Path | None) -> None:
     for store in found:
         console.print(summary_table(store))
         console.print(origin(store), soft_wrap=True)
-        left_out = f"{store.unread} damaged segments are left out: poolpilot records check {store.directory}"
+        left_out = f"{store.unread} damaged segments are left out: poolpilot records --check {store.directory}"
         warn([left_out] if store.unread else [], console)
     write_json(json_path, {"stores": [as_dict(store) for store in found]})
 

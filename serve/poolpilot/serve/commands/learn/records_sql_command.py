@@ -1,4 +1,4 @@
-"""`poolpilot records sql`: a question to records in SQL."""
+"""`poolpilot records --sql`: a question to records in SQL."""
 
 from math import isinf
 from pathlib import Path
@@ -20,7 +20,7 @@ COLUMNS_SHOWN = 16
 
 
 class RecordsSqlSettings(ProgramSettings):
-    """Settings of `poolpilot records sql`."""
+    """Settings of `poolpilot records --sql`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_RECORDS_SQL_")
 

@@ -1,4 +1,4 @@
-"""`poolpilot train`."""
+"""`poolpilot learn train`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -114,7 +114,7 @@ def _without_workload(server: MariadbServer, window: Window, settings: AdviseSet
         named = in_a_shell(settings.model_copy(update={"min_rows_share": LEAST_ROWS_SHARE}))
         return ServerError(
             f"no statement began at {server.session.where} within {settings.seconds:g} s while {running:.0f} ran or "
-            f"waited: that says nothing of a workload, and others may hang; poolpilot diagnose {named} says "
+            f"waited: that says nothing of a workload, and others may hang; poolpilot check {named} says "
             "what holds them"
         )
     return ServerError(

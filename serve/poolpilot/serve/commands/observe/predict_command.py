@@ -1,4 +1,4 @@
-"""`poolpilot predict`: which configuration the model for their server would set for given windows, and why."""
+"""`poolpilot advise --windows FILE`: what the model for their server would set for given windows, and why."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verd
 
 
 class PredictSettings(ProgramSettings):
-    """Settings of `poolpilot predict`."""
+    """Settings of `poolpilot advise --windows FILE`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PREDICT_")
 

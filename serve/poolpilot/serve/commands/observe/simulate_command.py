@@ -1,4 +1,4 @@
-"""`poolpilot simulate`."""
+"""`poolpilot advise --simulate FILE`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

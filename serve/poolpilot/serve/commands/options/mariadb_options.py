@@ -56,7 +56,7 @@ class StagingOptions(MariadbOptions):
 
     procedure: ProcedureName | None = Field(
         default=None,
-        description="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL.",
+        description="Set by calling this procedure (`poolpilot grants`) instead of SET GLOBAL.",
     )
     execute: bool = Field(
         default=False,

@@ -49,7 +49,7 @@ class RemoteOptions(TargetOptions):
         super().check()
         given = [name for name in OF_THE_SERVICE if getattr(self, name) is not None]
         if self.remote is None and given:
-            raise SettingError(f"--{given[0].replace('_', '-')} is of a service: name one by --remote, or leave it out")
+            raise SettingError(f"the setting {given[0]} is of a service: name one by --remote, or leave it out")
 
     def service_link(self) -> ServiceLink | None:
         """The way to the service; None where none is named.

@@ -31,4 +31,4 @@ def verdict_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
 
 def trials(server: str) -> tuple[str, ...]:
     """The lines that find the best tuple by trying; `server` is what names it on a command line."""
-    return (f"poolpilot climb {server} --warm --execute", f"poolpilot sweep {server} --execute")
+    return (f"poolpilot climb {server} --warm --execute", f"poolpilot climb {server} --sweep --execute")

@@ -1,4 +1,4 @@
-"""`poolpilot demo-production`: an untouched server, the best constant and a tuner on the same load that shifts."""
+"""`poolpilot demo --production`: an untouched server, the best constant and a tuner on the same load that shifts."""
 
 import shutil
 from pathlib import Path

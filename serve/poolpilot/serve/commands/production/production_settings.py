@@ -1,4 +1,4 @@
-"""Settings of `poolpilot demo-production`."""
+"""Settings of `poolpilot demo --production`."""
 
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -31,7 +31,7 @@ class OfTheTuner(BaseModel):
 
 
 class DemoGuard(OfTheTuner):
-    """What of `poolpilot tune --guard` differs here: a demonstration has seconds where a server has hours."""
+    """What of the guard of `poolpilot tune` differs here: a demonstration has seconds where a server has hours."""
 
     tuner = GuardSettings
 
@@ -44,7 +44,7 @@ class DemoGuard(OfTheTuner):
 
 
 class DemoPace(OfTheTuner):
-    """What of `poolpilot tune --pace` differs here."""
+    """What of the pace of `poolpilot tune` differs here."""
 
     tuner = PaceSettings
 

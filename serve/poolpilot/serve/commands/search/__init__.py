@@ -1,1 +1,1 @@
-"""`poolpilot search`."""
+"""`poolpilot climb --search`."""

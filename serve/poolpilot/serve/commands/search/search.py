@@ -1,4 +1,4 @@
-"""`poolpilot search` from its settings to what it prints and writes."""
+"""`poolpilot climb --search` from its settings to what it prints and writes."""
 
 from functools import partial
 from importlib import import_module

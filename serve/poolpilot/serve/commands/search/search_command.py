@@ -1,4 +1,4 @@
-"""`poolpilot search`."""
+"""`poolpilot climb --search`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -13,7 +13,7 @@ from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 
 class SearchRunSettings(TuningOptions, BayesianSettings):
-    """Settings of `poolpilot search`."""
+    """Settings of `poolpilot climb --search`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_SEARCH_")
 
@@ -35,16 +35,16 @@ class SearchRunSettings(TuningOptions, BayesianSettings):
     )
     stored: Path | None = Field(
         default=None,
-        description="Folder of a record store (`poolpilot collect`): the process also learns from the workload there "
-        "that looks most alike (OtterTune's mapping), and knobs are ranked by all of them.",
+        description="Folder of a record store (`learn collect`): the process also learns from the workload there that "
+        "looks most alike (OtterTune's mapping), and knobs are ranked by all of them.",
     )
     top: int | None = Field(
-        default=None, ge=1, description="Vary only so many knobs, those that matter most to the workloads of --stored."
+        default=None, ge=1, description="Vary only so many knobs, those that matter most to the workloads of `stored`."
     )
     rounds: int = Field(default=30, ge=1, description="Configurations tried.")
     until_stable: bool = Field(default=False, description="Instead of a number of rounds, until they find no better.")
     stable_rounds: int = Field(
-        default=20, ge=1, description="With --until-stable: the search ends after so many rounds without improvement."
+        default=20, ge=1, description="With `until_stable`: the search ends after so many rounds without improvement."
     )
     samples_per_round: int = Field(default=2, ge=1, description="Windows by which a configuration is evaluated.")
     settle_windows: int = Field(default=1, ge=0, description="Windows after a change that are not counted.")
@@ -71,6 +71,6 @@ class SearchRunSettings(TuningOptions, BayesianSettings):
         """
         super().check()
         if self.until_stable and "rounds" in self.model_fields_set:
-            raise SettingError("a search ends after --rounds or goes on --until-stable: leave out one of them")
+            raise SettingError("a search ends after --rounds or goes on until_stable: leave out one of them")
         if self.top is not None and self.stored is None:
-            raise SettingError("--top uses stored workloads: name their store with --stored")
+            raise SettingError("the setting top uses stored workloads: name their store with --set stored=FOLDER")

@@ -38,7 +38,7 @@ def score_line(score: ShadowScore) -> str:
     if score.failed and not score.questions:
         return f"Shadow: no decision can be compared; to {score.failed} the challenger had no answer (see the log)."
     if not score.questions:
-        return "Shadow: no decision can be compared; name a challenger by `poolpilot tune --challenger FOLDER`."
+        return "Shadow: no decision can be compared; name one by `poolpilot tune --set challenger=FOLDER`."
     counts = score.counts
     ends = "no interval from one workload"
     if math.isfinite(score.low):

@@ -151,8 +151,8 @@ class TuneSettings(RemoteOptions):
             )
         if self.lease == "event" and self.remote is not None and self.remote_deadline_s >= silence_s(self.lease_s):
             raise SettingError(
-                f"--remote-deadline-s is {self.remote_deadline_s:g}, and the server ends the connection of a tuner "
-                f"that is silent for {silence_s(self.lease_s)} s under --lease-s {self.lease_s}: shorten the one, or "
+                f"remote_deadline_s is {self.remote_deadline_s:g}, and the server ends the connection of a tuner "
+                f"that is silent for {silence_s(self.lease_s)} s under lease_s {self.lease_s}: shorten the one, or "
                 "lengthen the other"
             )
 

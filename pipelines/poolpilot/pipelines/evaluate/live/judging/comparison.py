@@ -152,8 +152,8 @@ def _too_few(reference: Window, objective: Objective) -> str | None:
         return None
     return (
         f"of the reference {in_time:.0f} requests ended in time in {reference.duration_s:.0f} s of the comparison, and "
-        f"fewer than {FEWEST} tell nothing: offer more, longer windows (--files.run.paired.measurement.window-s, "
-        "--files.run.sweep.window-s), or a target that can be met"
+        f"fewer than {FEWEST} tell nothing: offer more, longer windows (files.run.paired.measurement.window_s, "
+        "files.run.sweep.window_s), or a target that can be met"
     )
 
 
