@@ -108,8 +108,8 @@ class Learning:
         if self._is_finished():
             return self
         base.save(self._base)
-        command = [str(Path(sys.executable).with_name("poolpilot")), "learn", "--set=track=false", "--out", str(self.out)]
-        command += ["--minutes", f"{self._minutes:g}", f"--set=servers={','.join(SERVERS)}"]
+        command = [str(Path(sys.executable).with_name("poolpilot")), "learn", "--out", str(self.out)]
+        command += ["--minutes", f"{self._minutes:g}", "--set=track=false", f"--set=servers={','.join(SERVERS)}"]
         with subprocess.Popen(command, env={**os.environ, VARIABLE: str(self._base)}) as process:
             peak = [self.peak_gib()]
             watcher = threading.Thread(target=_watch_memory, args=(process, peak))

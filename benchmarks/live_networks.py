@@ -4,7 +4,7 @@
     python benchmarks/live_networks.py --store pipelines/mariadb --output build/networks/mariadb --server mariadb
     python benchmarks/live_networks.py --store build/simulated_store --output build/networks/simulated
 
-They learn from the training families by the stages of `poolpilot train` with its defaults, from random weights; which
+They learn from the training families by the stages of `learn train` with its defaults, from random weights; which
 weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios are made
 (`--features ratios`). A folder for each network is left in the output, and one that is there is kept. A quarter of an
 hour for each live store, an hour for 700 simulated workloads; `benchmarks/live_rivals.py` and, on simulated machines,

@@ -2,7 +2,7 @@
 
 How to run: `python benchmarks/mariadb_picture.py` (about three minutes; a quiet machine), or with `--draw-only` from
 the report that is there. Both arms have the same load, short range selects beside long joins, each on a server started
-afresh on the lab's data. With PoolPilot a tuner starts after `STARTS_S`, in the pace of `poolpilot demo-production`.
+afresh on the lab's data. With PoolPilot a tuner starts after `STARTS_S`, in the pace of `poolpilot demo --production`.
 After `PLANTED_S` a second tuner takes over, whose predictor is told to name one bad configuration.
 """
 

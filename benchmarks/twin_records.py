@@ -1,9 +1,9 @@
 """Measures live workloads for the simulator: those it is fitted to, and those it is evaluated by.
 
 How to run: `python benchmarks/twin_records.py fit` and `python benchmarks/twin_records.py judge` (ten and twenty
-minutes, nothing else running; run it again to go on after Ctrl-C), then `poolpilot calibrate --store
-benchmarks/records/fit --judged-store benchmarks/records/judge`. Evaluated are one workload of each family that is not
-sealed, every tuple twice for 2.5 s; fitted to are two others of each, every tuple once for a second. Results to
+minutes, nothing else running; run it again to go on after Ctrl-C), then `poolpilot learn calibrate --store
+benchmarks/records/fit --set judged_store=benchmarks/records/judge`. Evaluated are one workload of each family that is
+not sealed, every tuple twice for 2.5 s; fitted to are two others of each, every tuple once for a second. Results to
 expect: the table in `docs/results-simulator.md`.
 """
 

@@ -112,7 +112,9 @@ def asked(command: Any, context: Any) -> None:
             run(use, line)
 
     modules = (act_commands, learn_commands, observe_commands)
-    with patch("poolpilot.serve.commands.config.config_command.check_settings", explain):
+    places = ("config.config_command.check_settings", "learn.lab_command.workloads")
+    settings, workloads = (f"poolpilot.serve.commands.{place}" for place in places)
+    with patch(settings, explain), patch(workloads, lambda _: None):
         patches = [patch.object(module, "run", run) for module in modules]
         for one in patches:
             one.start()

@@ -7,7 +7,7 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
-from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.program_settings import ProgramSettings, settings_within
 from poolpilot.errors import SettingError
 
 
@@ -67,6 +67,68 @@ def test_a_list_is_written_with_commas_or_in_json(
 ) -> None:
     monkeypatch.setenv("POOLPILOT_BAKE_FILLINGS", written)
     assert BakeSettings.load(None, {}).fillings == fillings
+
+
+@pytest.mark.parametrize(
+    ("assignment", "fillings"),
+    [
+        ("nuts", ("nuts",)),
+        ("nuts, sour plums", ("nuts", "sour plums")),
+        ('["nuts, chopped", "a=b"]', ("nuts, chopped", "a=b")),
+    ],
+)
+def test_a_list_is_assigned_as_it_is_written_in_the_environment(assignment: str, fillings: tuple[str, ...]) -> None:
+    assert BakeSettings.load(None, {}, [f"fillings={assignment}"]).fillings == fillings
+
+
+def test_assignments_win_over_flags_these_over_the_environment_and_that_over_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "bake.toml"
+    file.write_text("token_count = 1\nfillings = ['file']\nsacks = ['file']\n[oven]\nminutes = [1]\ndegrees = 100\n")
+    for name in ("TOKEN_COUNT", "FILLINGS", "OVEN__MINUTES"):
+        monkeypatch.setenv(f"POOLPILOT_BAKE_{name}", "2")
+    settings = BakeSettings.load(file, {"token_count": 3, "oven.minutes": (3,)}, ["token_count=4", "token_count = 5"])
+    assert (settings.token_count, settings.oven.minutes) == (5, (3,))
+    assert (settings.fillings, settings.sacks, settings.oven.degrees) == (("2",), (Path("file"),), 100)
+    assert BakeSettings.load(file, {}, ["oven.minutes=7,8", "oven.degrees=99"]).oven == Oven(minutes=(7, 8), degrees=99)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "says"),
+    [
+        ("token_count", "--set wants NAME=VALUE, such as seed=3, and not 'token_count'"),
+        ("=3", "--set wants NAME=VALUE"),
+        ("token_count=", "--set wants NAME=VALUE"),
+        ("", "--set wants NAME=VALUE"),
+        ("flower=rose", "setting 'flower': there is no such setting"),
+        ("oven.fan=on", r"setting 'oven\.fan': there is no such setting"),
+        ("oven.degrees=hot", r"setting 'oven\.degrees': .*integer.*; it is 'hot'"),
+        ("oven.minutes=3,soon", r"setting 'oven\.minutes\.1'.*it is 'soon'"),
+        ('fillings=["nuts"', "begins like a list in JSON and is none"),
+        ("oven=hot", "setting 'oven': Input should be a table of settings"),
+        ("token_count.more=1", "setting 'token_count'"),
+    ],
+)
+def test_a_wrong_assignment_is_one_sentence(assignment: str, says: str) -> None:
+    with pytest.raises(SettingError, match=says) as caught:
+        BakeSettings.load(None, {}, [assignment])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("assignment", ["password=hunter2", "oven.key=hunter2", "token_count=hunter2"])
+def test_a_secret_that_is_assigned_is_not_repeated(assignment: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        BakeSettings.load(None, {}, [assignment])
+    assert "hunter2" not in str(caught.value)
+
+
+def test_names_of_nested_settings_are_joined_by_dots() -> None:
+    assert [name for name in settings_within(BakeSettings) if name.startswith("shop")] == [
+        "shop.oven.minutes",
+        "shop.oven.degrees",
+        "shop.counters",
+    ]
 
 
 def test_lists_of_other_kinds_and_nested_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +213,7 @@ def test_a_variable_of_no_setting_is_refused(variable: str, nearest: str, monkey
         BakeSettings.load(None, {})
     meant = f" (the nearest is {nearest})" if nearest else ""
     assert str(caught.value).startswith(f"the variable {variable} names no setting{meant}: ")
-    assert "--help of the command that it is for lists all" in str(caught.value)
+    assert "`poolpilot check --settings COMMAND --defaults` lists all settings" in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 from pydantic_settings import SettingsConfigDict
 
-from poolpilot.env.program_settings import RENAMED, ProgramSettings, flag_of_today, name_of_today
+from poolpilot.env.program_settings import RENAMED, ProgramSettings, name_of_today
 from poolpilot.errors import SettingError
 
 
@@ -28,6 +28,8 @@ def test_an_older_name_is_refused_with_the_one_of_today(monkeypatch: pytest.Monk
     refused = r"^setting 'guard\.tries_per_hour' is called 'guard\.trials_per_hour' now$"
     with pytest.raises(SettingError, match=refused):
         Watched.load(None, {"guard.tries_per_hour": 3})
+    with pytest.raises(SettingError, match=refused):
+        Watched.load(None, {}, ["guard.tries_per_hour=3"])
     monkeypatch.setenv("WATCHED_GUARD__TRIES_PER_HOUR", "3")
     with pytest.raises(SettingError, match=refused):
         Watched.load(None, {})
@@ -38,12 +40,3 @@ def test_an_older_name_is_refused_with_the_one_of_today(monkeypatch: pytest.Monk
 )
 def test_names_keep_the_models_around_them(older: str, today: str | None) -> None:
     assert name_of_today(older) == today
-
-
-def test_an_option_of_before_leads_to_one_that_there_is() -> None:
-    known = {"--files.methods.trials", "--guard.trials-per-hour"}
-    assert flag_of_today("--files.methods.tries", known) == "--files.methods.trials"
-    assert flag_of_today("--guard.tries-per-hour", known) == "--guard.trials-per-hour"
-    assert flag_of_today("--pace.look-shift", known) is None
-    assert flag_of_today("--guard.tries-per-hour", {*known, "--guard.tries-per-hour"}) is None
-    assert flag_of_today("-guard", known) is None

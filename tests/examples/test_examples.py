@@ -113,7 +113,7 @@ def test_own_server_is_climbed_and_searched() -> None:
 def test_own_server_is_taken_by_the_commands() -> None:
     server = ("--server", "your_own_server:ExecutorServer")
     climbed = poolpilot("climb", *server, "--seconds", 2)
-    searched = poolpilot("search", *server, "--knob", "pool_size", "--method", "random", "--rounds", 4)
+    searched = poolpilot("climb", "--search", *server, "--knob", "pool_size", "--set", "method=random", "--rounds", 4)
     assert "Climb on your_own_server:ExecutorServer" in climbed
     assert "4 rounds" in searched
     assert [printed.splitlines()[-1] for printed in (climbed, searched)] == ["In force now: (2, 3, 10)."] * 2
@@ -121,7 +121,7 @@ def test_own_server_is_taken_by_the_commands() -> None:
 
 def test_own_server_is_tuned(tmp_path: Path) -> None:
     """Ten times as many requests are in reach, so that a first step is verified whatever else runs here."""
-    pace = ("--pace.observe-for-s", 1, "--pace.baseline-windows", 2, "--pace.least-pairs", 2)
+    pace = [f"--set=pace.{one}" for one in ("observe_for_s=1", "baseline_windows=2", "least_pairs=2")]
     server = ("--server", "your_own_server:ExecutorServer", "--log", tmp_path)
     written = tmp_path / "tuned.json"
     said = poolpilot(

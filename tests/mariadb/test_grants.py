@@ -71,7 +71,7 @@ def test_printed_statements_leave_the_procedure_and_nothing_else(lab: Lab) -> No
         shown = [row[0].partition(" TO ")[0] for row in session.rows("SHOW GRANTS")]
         assert shown == ["GRANT USAGE ON *.*", "GRANT EXECUTE ON PROCEDURE `poolpilot`.`apply_pool`"]
         before = session.row("SELECT @@thread_pool_size, @@thread_pool_oversubscribe, @@thread_pool_stall_limit")
-        with pytest.raises(ServerError, match="poolpilot mariadb grants"):
+        with pytest.raises(ServerError, match="poolpilot grants"):
             session.execute("SET GLOBAL thread_pool_size = 4")
         session.execute("CALL poolpilot.apply_pool(%s, %s, %s)", before)
 
@@ -79,7 +79,7 @@ def test_printed_statements_leave_the_procedure_and_nothing_else(lab: Lab) -> No
 def test_usage_alone_sees_everything_and_sets_nothing(granted: Lab) -> None:
     with MariadbServer(account_of(granted, "looker")) as server:
         before = server.snapshot().pool_tuple
-        with pytest.raises(ServerError, match="poolpilot mariadb grants"):
+        with pytest.raises(ServerError, match="poolpilot grants"):
             server.apply(before.with_core((8, 3, 500)))
         assert server.tuple_in_force() == before
 
@@ -88,7 +88,7 @@ def test_procedure_sets_a_tuple_for_an_account_without_privileges(granted: Lab) 
     with MariadbServer(account_of(granted, "caller"), CallProcedure()) as server:
         wanted = server.tuple_in_force().with_core((8, 2, 60))
         assert server.apply(wanted) == wanted
-        with pytest.raises(ServerError, match="poolpilot mariadb grants"):
+        with pytest.raises(ServerError, match="poolpilot grants"):
             server.session.execute("SET GLOBAL thread_pool_size = 4")
 
 

@@ -226,7 +226,7 @@ def test_digest_is_that_of_the_model_whatever_is_beside_it(tmp_path: Path) -> No
 def test_missing_file_is_named_with_the_remedy(tmp_path: Path, name: str) -> None:
     write(tmp_path, OLD)
     (tmp_path / name).unlink()
-    with pytest.raises(DamagedArtefactError, match=rf"{name} \(No such file or directory\).*poolpilot train"):
+    with pytest.raises(DamagedArtefactError, match=rf"{name} \(No such file or directory\).*poolpilot learn train"):
         read(tmp_path)
 
 

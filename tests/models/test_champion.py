@@ -26,7 +26,9 @@ def test_champion_is_otherwise_the_one_of_the_package(monkeypatch: pytest.Monkey
 
 
 def test_missing_champion_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ArtefactError, match=r"no champion in .*nowhere; run `poolpilot train`.*`poolpilot promote`"):
+    with pytest.raises(
+        ArtefactError, match=r"no champion in .*nowhere; run `poolpilot learn train`.*`\S+ learn promote`"
+    ):
         load_champion(tmp_path / "nowhere")
 
 

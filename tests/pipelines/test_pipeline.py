@@ -141,7 +141,7 @@ def test_evaluation_evaluates_the_test_split_and_writes_json(
     path = workplace / "evaluation.json"
     flags = [
         "--store", str(recorded_store), "--model", str(trained.folder), "--tracking", str(workplace / "tracking"),
-        "--json", str(path), "--baselines.trees.iterations", "10", "--comparison.resamples", "100",
+        "--json", str(path), "--set", "baselines.trees.iterations=10", "--set", "comparison.resamples=100",
     ]  # fmt: skip
     result = CliRunner().invoke(build(), ["evaluate", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
     assert result.exit_code == 0
@@ -228,7 +228,7 @@ def test_a_champion_of_another_version_is_replaced_without_comparison_if_told_so
     files = artefact_folder.read(trained.folder)
     card = {**json.loads(files["model.json"]), "schema_version": 0}
     artefact_folder.write(folder, {**files, "model.json": json.dumps(card).encode()})
-    with pytest.raises(ArtefactError, match=r"feature schema.*give --without-comparison"):
+    with pytest.raises(ArtefactError, match=r"feature schema.*give --set without_comparison=true"):
         promote(promotion_settings(trained, recorded_store, folder))
     promotion = promote(promotion_settings(trained, recorded_store, folder, without_comparison=True))
     assert (promotion.champion, promotion.promoted) == (None, True)
@@ -243,10 +243,10 @@ def test_a_model_that_loses_to_the_static_tuple_is_refused(
     save(tmp_path / "timid", trained.artefact.weights, card)
     shutil.copytree(trained.folder, tmp_path / "champion")
     flags = [
-        "--candidate", str(tmp_path / "timid"), "--champion", str(tmp_path / "champion"), "--store",
-        str(recorded_store), "--tracking", str(tmp_path / "tracking"), "--baselines.trees.iterations", "10",
+        "--candidate", str(tmp_path / "timid"), "--set", f"champion={tmp_path / 'champion'}", "--store",
+        str(recorded_store), "--tracking", str(tmp_path / "tracking"), "--set", "baselines.trees.iterations=10",
     ]  # fmt: skip
-    result = CliRunner().invoke(build(), ["promote", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
+    result = CliRunner().invoke(build(), ["learn", "promote", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
     assert result.exit_code == REFUSED
     assert "not below the" in result.stdout
     assert "of the champion" in result.stdout

@@ -141,10 +141,10 @@ def test_environment_serves_it() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("climb", "--seconds", "60"), ("search", "--knob", "pool_size", "--method", "random", "--rounds", "6")],
+    [("--seconds", "60"), ("--search", "--knob", "pool_size", "--set", "method=random", "--rounds", "6")],
 )
 def test_commands_tune_it(arguments: tuple[str, ...], invoke: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = invoke(*arguments, "--server", "own_pool:open_server")
+    code, out, err = invoke("climb", *arguments, "--server", "own_pool:open_server")
     assert (code, err) == (0, "")
     assert "own_pool:open_server" in out
 

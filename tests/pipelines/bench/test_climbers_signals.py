@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 SETTINGS = (
-    *("--controllers", "spectral", "--controllers", "dotnet", "--shapes", "arch", "--scales", "8"),
-    *("--shift-scales", "32", "--noises", "0.05", "--starts", "one", "--seeds", "2000", "--samples", "32"),
+    *("--set=controllers=spectral,dotnet", "--set=shapes=arch", "--set=scales=8", "--set=shift_scales=32"),
+    *("--set=noises=0.05", "--set=starts=one", "--seeds", "2000", "--set=samples=32", "--set=processes=2"),
 )
 INTERRUPTED = 130
 
@@ -43,7 +43,7 @@ def is_running(pid: int) -> bool:
 def comparison(kept: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """A comparison on two processes that would take minutes, once it has kept runs."""
     script = "from poolpilot.serve.commands.main import main; main()"
-    command = [sys.executable, "-c", script, "bench", "climbers", *SETTINGS, "--processes", "2", "--runs", str(kept)]
+    command = [sys.executable, "-c", script, "bench", "climbers", *SETTINGS, "--runs", str(kept)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             assert eventually(lambda: kept.exists() and kept.stat().st_size > 0)

@@ -70,7 +70,7 @@ def test_one_tree_even_when_it_is_stopped(
     assert (version.tags[CURVES_TAG], version.run_id) == (report.digest, root.info.run_id)
     assert report.digest is not None
     assert digests_of_exported(tmp_path) == {report.digest}
-    ModelShelf(report.out).roll_back("it lost")  # under --no-track, say; before, the alias stayed where it was
+    ModelShelf(report.out).roll_back("it lost")  # with track=false, say; before, the alias stayed where it was
     assert run_learn(**{**tracked, "minutes": 0.0}).in_force == small_library.digest
     with pytest.raises(MlflowException, match="alias"):  # what ships is no version
         client.get_model_version_by_alias(LEARNED_NAME, IN_FORCE)

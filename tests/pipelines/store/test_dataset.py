@@ -60,7 +60,7 @@ def test_only_the_wanted_splits_are_read(collect_settings: NewSettings, planned:
     assert {sweep.split for sweep in dataset.sweeps} == {"train", "validation"}
     assert len(dataset.of_split("train")) == 6
     assert len(dataset.of_split("validation")) == 3
-    with pytest.raises(StoreError, match=r"no complete workload of the split 'test'.* --splits test"):
+    with pytest.raises(StoreError, match=r"no complete workload of the split 'test'.* --set splits=test"):
         dataset.of_split("test")
     assert [row["workload_id"] for row in dataset.summary()] == [sweep.workload_id for sweep in dataset.sweeps]
 
@@ -71,7 +71,9 @@ def test_a_store_of_simulated_workloads_is_told_to_be_for_learning_alone(
     training = [workload for workload in planned if workload.split == "train"]
     store = collected(collect_settings(server="simulated"), training, staging)
     dataset = read_dataset(store, "train", "validation")
-    with pytest.raises(StoreError, match=r"of the split 'validation'; its workloads are simulated.*--training-stores"):
+    with pytest.raises(
+        StoreError, match=r"of the split 'validation'; its workloads are simulated.*--set training_stores="
+    ):
         dataset.of_split("validation")
 
 

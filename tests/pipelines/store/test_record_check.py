@@ -197,7 +197,7 @@ def test_fault_is_found_and_named_and_training_refuses_with_the_same_sentence(
     with pytest.raises(StoreError) as refused:
         train(settings)
     assert fault.sentence in str(refused.value)
-    assert str(refused.value).endswith(f"is shown by: poolpilot records check {folder}")
+    assert str(refused.value).endswith(f"is shown by: poolpilot records --check {folder}")
     assert not (tmp_path / "model").exists()
 
 
@@ -209,8 +209,8 @@ def test_what_is_to_be_done_about_a_row_can_be_done(
     folder = planted(change)
     (fault,) = faults_in(folder)
     store = StagingStore(folder)
-    loses = f"remove the file, which loses its {store.windows.scan().num_rows} windows until poolpilot collect --store"
-    assert f"{loses} {folder} measures anew what is missing" in fault.sentence
+    loses = f"remove the file, which loses its {store.windows.scan().num_rows} windows"
+    assert f"{loses} until poolpilot learn collect --store {folder} measures anew what is missing" in fault.sentence
     given = f"StagingStore(Path({str(folder)!r})).merged_into(Path('NEW'), but={{{fault.subject!r}}})"
     assert fault.sentence.endswith(f"or leave the workload out of a copy: {given}")
     copy = store.merged_into(tmp_path / "copy", but={fault.subject})
@@ -304,8 +304,8 @@ def test_records_of_the_older_timer_alone_are_refused_with_what_where_and_the_re
     assert (fault.kind, fault.refused) == ("timer", True)
     assert f"all records in {folder} are of the older timer ({OLDER_TIMER})" in fault.sentence
     assert f"today's pool ({TIMER})" in fault.sentence
-    assert "collect others with poolpilot collect --store FOLDER" in fault.sentence
-    assert "--older-timer alone" in fault.sentence
+    assert "collect others with poolpilot learn collect --store FOLDER" in fault.sentence
+    assert "--set older_timer=true alone" in fault.sentence
 
 
 def test_whoever_learns_refuses_the_older_timer_unless_told_otherwise(
@@ -340,7 +340,7 @@ def test_who_asks_for_the_older_timer_is_told_of_it_and_learns(
     given = {"store": planted(older), "output": tmp_path / "model", "tracking": tmp_path / "tracking"}
     train(TrainSettings.load(None, {**small, **quick, **given, "older_timer": True}), told)
     assert "are of the older timer" in shown.getvalue()
-    assert "--older-timer" not in shown.getvalue()
+    assert "older_timer" not in shown.getvalue()
 
 
 def test_records_of_both_timers_are_refused_whatever_is_asked_for(planted: Callable[..., Path]) -> None:
@@ -468,5 +468,5 @@ def test_training_on_other_stores_looks_at_what_it_reads_of_each(tmp_path: Path)
 
 
 def test_folder_without_records_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"nothing holds no workloads; collect some: poolpilot collect --store"):
+    with pytest.raises(StoreError, match=r"nothing holds no workloads; collect some: poolpilot learn collect --store"):
         faults_in(tmp_path / "nothing")

@@ -120,7 +120,7 @@ def test_what_was_judged_is_promoted_whatever_is_written_meanwhile(
 @pytest.mark.usefixtures("better")
 def test_a_champion_of_another_grid_is_replaced_if_told_so(promoted: Callable[..., Promotion], tmp_path: Path) -> None:
     shutil.copytree(champion_folder(), tmp_path / "champion")
-    with pytest.raises(ArtefactError, match="chooses from another grid of configurations; give --without-comparison"):
+    with pytest.raises(ArtefactError, match="chooses from another grid of configurations; give --set without_compar"):
         promoted()
     console = silent()
     assert promoted(console, without_comparison=True, dry_run=True).champion is None
@@ -160,7 +160,7 @@ def test_an_alias_that_cannot_be_moved_is_a_sentence(
 
     monkeypatch.setenv(CHAMPIONS["native"][1], str(tmp_path / "champion"))
     monkeypatch.setattr(gate, "set_production_alias", refuse)
-    with pytest.raises(ServerError, match=r"in force in .*champion, but .*read-only; run poolpilot promote again"):
+    with pytest.raises(ServerError, match=r"in force in .*champion, but .*read-only; run \S+ learn promote again"):
         promoted()
     assert load(tmp_path / "champion").digest == load(candidate).digest
 

@@ -25,15 +25,13 @@ PATIENCE_S = 120.0
 NUMBER = struct.Struct("i")
 FORKING = f"""
 import json, os, signal, socket, struct, sys
-import typer
-from poolpilot.serve.commands.main import build, main
+from importlib import import_module
+from poolpilot.serve.commands.command_line.uses import CATALOGUE
+from poolpilot.serve.commands.main import main
 
-def import_all(group):
-    for command in group.commands.values():
-        command.help
-        import_all(command) if hasattr(command, "commands") else None
-
-import_all(typer.main.get_command(build()))
+for use in CATALOGUE.values():
+    use.model()
+    import_module("poolpilot.serve.commands." + use.work.partition(":")[0])
 asked = socket.socket(fileno=int(sys.argv[1]))
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 while True:

@@ -68,7 +68,7 @@ class StagedServer:
     @contextmanager
     def running(self, command: str, *options: str) -> Iterator[Command]:
         """A command on the server, which ends with the block at the latest."""
-        arguments = [command, f"F={self.lab.defaults_file}", *options]
+        arguments = [*command.split(), f"F={self.lab.defaults_file}", *options]
         environment = {**os.environ, FOLDER_VARIABLE: str(self.journals)}
         with self.start(arguments, environment) as process:
             try:

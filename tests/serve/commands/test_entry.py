@@ -19,11 +19,11 @@ class Slow:
             time.sleep(60)
 
 sys.meta_path.insert(0, Slow())
-sys.argv[1:] = ["version"]
+sys.argv[1:] = ["--version"]
 from poolpilot.serve.commands.entry import main
 main()
 """
-"""`poolpilot version` that waits where it imports a module."""
+"""`poolpilot --version` that waits where it imports a module."""
 
 OVER = """
 import atexit, sys, time

@@ -101,7 +101,7 @@ def test_on_another_number_of_processors_there_is_no_advice_but_the_next_step(
     assert "to 1 processor " in result.out
     assert "leave it" not in result.out
     assert (advice["prediction"]["verdict"], advice["prediction"]["expected_gain"]) == ("no advice", None)
-    assert f"poolpilot sweep {busy} --execute" in result.out.splitlines()
+    assert f"poolpilot climb {busy} --sweep --execute" in result.out.splitlines()
 
 
 def test_while_a_table_is_locked_there_is_no_advice_but_the_line_that_looks_again(
@@ -126,10 +126,10 @@ def test_advice_without_load_is_refused(invoke: Callable[..., Any], dsn: str) ->
     assert "no client sent anything" in result.err
 
 
-@pytest.mark.parametrize("command", ["climb", "search", "sweep"])
+@pytest.mark.parametrize("command", ["climb", "climb --search", "climb --sweep"])
 def test_without_execute_nothing_is_set(invoke: Callable[..., Any], dsn: str, lab: Lab, command: str) -> None:
     before = in_force(lab)
-    result = invoke(command, dsn)
+    result = invoke(*command.split(), dsn)
     assert result.code == 0
     assert "add --execute" in result.out
     assert in_force(lab) == before
@@ -158,7 +158,8 @@ def test_sweep_ranks_tuples_by_time_in_system_and_restores(
     short = {"settle_s": 0.1, "max_settle_s": 0.2, "window_ticks": 0.0, "keep_shares": (0.2,), "final_repeats": 1}
     monkeypatch.setattr(sweep_command, "MARIADB_RACING", MARIADB_RACING.model_copy(update=short))
     before = in_force(loaded_lab)
-    result = invoke("sweep", busy, "--execute", "--window", 0.2, "--repeats", 1, "--json", tmp_path / "sweep.json")
+    options = ("--execute", "--period", 0.2, "--set", "repeats=1", "--json", tmp_path / "sweep.json")
+    result = invoke("climb", "--sweep", busy, *options)
     assert (result.code, result.err) == (0, "")
     swept = json.loads((tmp_path / "sweep.json").read_text())
     assert len(swept["configurations"]) == 28
@@ -186,7 +187,7 @@ def test_sweep_that_is_broken_off_tells_what_it_has_measured(
         sweep(*given, on_measured=until_the_first_is_there, **named)
 
     monkeypatch.setattr(sweep_command, "race", broken_off)
-    result = invoke("sweep", busy, "--execute", "--window", 0.2, "--json", tmp_path / "sweep.json")
+    result = invoke("climb", "--sweep", busy, "--execute", "--period", 0.2, "--json", tmp_path / "sweep.json")
     assert (result.code, result.err) == (1, "poolpilot: the connection is lost\n")
     swept = json.loads((tmp_path / "sweep.json").read_text())
     assert (swept["finished"], swept["first"]) == (False, list(before.core))
@@ -211,8 +212,8 @@ def test_search_shows_first_and_found_and_restores(
 ) -> None:
     before, path = in_force(loaded_lab), tmp_path / "search.json"
     knobs = ("--knob", "pool_size=4,16", "--knob", "timer_interval_ms=10..100")
-    options = ("--rounds", 3, "--random-rounds", 2, "--period", 0.1, *knobs)
-    result = invoke("search", calm, "--execute", *options, "--json", path)
+    options = ("--rounds", 3, "--set", "random_rounds=2", "--period", 0.1, *knobs)
+    result = invoke("climb", "--search", calm, "--execute", *options, "--json", path)
     assert (result.code, result.err) == (0, "")
     searched = json.loads(path.read_text())
     assert searched["rounds_done"] == 3
@@ -274,7 +275,7 @@ def test_check_marks_what_needs_a_restart_or_belongs_to_a_session(
     invoke: Callable[..., Any], dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    result = invoke("mariadb", "check", dsn, "--json", tmp_path / "check.json")
+    result = invoke("check", dsn, "--seconds", 1, "--json", tmp_path / "check.json")
     assert result.code == 0
     assert "…" not in result.out
     shown = {row["name"]: row["seen"] for row in json.loads((tmp_path / "check.json").read_text())["shows"]}
@@ -296,12 +297,12 @@ def test_check_marks_what_needs_a_restart_or_belongs_to_a_session(
 
 def test_grants_are_printed_and_give_connection_admin_only_where_asked(invoke: Callable[..., Any]) -> None:
     tuner_may_all = "GRANT CONNECTION ADMIN ON *.* TO `poolpilot`@`localhost`"
-    result = invoke("mariadb", "grants", "--most-size", 32)
+    result = invoke("grants", "--set", "most_size=32")
     assert result.code == 0
     assert result.out.index("USAGE") < result.out.index("SQL SECURITY DEFINER") < result.out.index("GRANT EXECUTE")
     assert "BETWEEN 1 AND 32" in result.out
     assert tuner_may_all not in result.out
-    assert tuner_may_all in invoke("mariadb", "grants", "--plain").out
+    assert tuner_may_all in invoke("grants", "--plain").out
 
 
 @pytest.mark.parametrize(
@@ -383,15 +384,15 @@ def test_workloads_are_listed_with_classes_and_targets(invoke: Callable[..., Any
     assert all(one["classes"] for one in listed.values())
 
 
-@pytest.mark.parametrize("command", ["climb", "sweep", "search"])
+@pytest.mark.parametrize("command", ["climb", "climb --sweep", "climb --search"])
 def test_what_measures_goes_on_where_processors_cannot_be_seen_and_says_so(
     invoke: Callable[..., Any], dsn: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ServerProcess, "of", lambda *_: None)
-    result = invoke(command, dsn)
+    result = invoke(*command.split(), dsn)
     assert (result.code, result.err) == (0, "")
     assert "Warning: the processors of the server are not known" in result.out
-    assert "Warning" not in invoke(command, dsn, "--cpus", 16).out
+    assert "Warning" not in invoke(*command.split(), dsn, "--cpus", 16).out
 
 
 def test_a_climb_that_nobody_sends_anything_under_tries_nothing_and_says_so(

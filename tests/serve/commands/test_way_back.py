@@ -28,8 +28,8 @@ LATEST_S = 6.0 if RUNS > 0 else 3.0
 
 COMMANDS = {
     "climb": ["--seconds", "60", "--period", "0.25"],
-    "sweep": ["--window", "0.2"],
-    "search": ["--rounds", "100", "--period", "0.1", "--method", "random"],
+    "climb --sweep": ["--period", "0.2"],
+    "climb --search": ["--rounds", "100", "--period", "0.1", "--set", "method=random"],
 }
 LOAD = selects(think_ms=100.0)
 """Leaves time to the commands, of which several may be tried side by side."""

@@ -41,12 +41,13 @@ def without(modules: Iterable[str], folder: Path, *arguments: str) -> "subproces
     "arguments",
     [
         ("bench", "climbers"),
-        ("calibrate",),
+        ("learn",),
+        ("learn", "calibrate"),
         ("evaluate",),
-        ("search", "--backend", "curve"),
-        ("search", "--backend", "curve", "--method", "random"),
-        ("search", NOBODY, "--execute"),
-        ("train",),
+        ("climb", "--search", "--backend", "curve"),
+        ("climb", "--search", "--backend", "curve", "--set", "method=random"),
+        ("climb", "--search", NOBODY, "--execute"),
+        ("learn", "train"),
     ],
     ids=" ".join,
 )
@@ -62,7 +63,7 @@ def test_command_that_needs_the_extra_names_it_before_anything_is_touched(
 
 @pytest.mark.parametrize("missing", ["ray", "grpc"])
 def test_the_service_under_ray_names_its_own_extra(tmp_path: Path, missing: str) -> None:
-    result = without([missing], tmp_path, "serve", "--ray")
+    result = without([missing], tmp_path, "serve", "--set", "ray=true")
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert result.stderr.startswith(f"poolpilot: ray needs '{missing}', which this installation lacks;")
     assert result.stderr.endswith("in a clone of PoolPilot: pip install '.[ray]'\n")
@@ -72,11 +73,11 @@ def test_the_service_under_ray_needs_nothing_of_the_extra_train(tmp_path: Path) 
     """It looks at the port after all is imported and before anything is started."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = without({*EXTRA} - {"ray", "matplotlib"}, tmp_path, "serve", "--ray", "--port", str(port))
+        result = without({*EXTRA} - {"ray", "matplotlib"}, tmp_path, "serve", "--set", "ray=true", "--port", str(port))
     assert result.stderr == f"poolpilot: port {port} on 127.0.0.1 is in use: end what listens there or choose --port\n"
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("search", "--help"), ("advise", "--help")], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("--help",), ("climb", "--help"), ("learn", "--help")], ids=" ".join)
 def test_help_needs_no_extra(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     result = without(EXTRA, tmp_path, *arguments)
     assert (result.returncode, result.stderr) == (0, "")
@@ -84,7 +85,7 @@ def test_help_needs_no_extra(tmp_path: Path, arguments: tuple[str, ...]) -> None
 
 def test_preview_of_a_search_needs_no_extra(tmp_path: Path) -> None:
     """It reaches for the server, which is not there: with the extra missing that is the first thing to be said."""
-    result = without(EXTRA, tmp_path, "search", NOBODY)
+    result = without(EXTRA, tmp_path, "climb", "--search", NOBODY)
     assert (
         result.stderr
         == "poolpilot: cannot reach a server at 127.0.0.1:1: Connection refused; check host, port or socket\n"
@@ -92,7 +93,9 @@ def test_preview_of_a_search_needs_no_extra(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("climb", "--backend", "curve"), ("demo",), ("simulate", "--seed", "1"), ("train",)], ids=" ".join
+    "arguments",
+    [("climb", "--backend", "curve"), ("demo",), ("advise", "--simulate", "profile.json"), ("learn", "train")],
+    ids=" ".join,
 )
 def test_installation_without_the_native_module_says_so(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     result = without(NATIVE, tmp_path, *arguments)

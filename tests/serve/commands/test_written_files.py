@@ -1,4 +1,4 @@
-"""What commands write with --json is what predict, simulate and POST /v1/predict take, or refuse in one sentence."""
+"""What commands write with --json, `advise` and POST /v1/predict take, or they refuse it in one sentence."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -20,22 +20,22 @@ from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
-QUICK_SEARCH = ("--rounds", 2, "--random-rounds", 2, "--method", "random")
+QUICK_SEARCH = ("--rounds", 2, "--set", "random_rounds=2", "--set", "method=random")
 EMBEDDED = {
     "climb of the pool": ("climb", "--backend", "native", "--seconds", 1, "--period", 0.1),
     "climb of the simulated pool": ("climb", "--backend", "simulated", "--seconds", 5),
     "warm climb": ("climb", "--backend", "simulated", "--warm", "--seconds", 5),
-    "search of the simulated pool": ("search", "--backend", "simulated", *QUICK_SEARCH),
+    "search of the simulated pool": ("climb", "--search", "--backend", "simulated", *QUICK_SEARCH),
 }
 MARIADB = {
     "advise": ("--seconds", 1),
     "climb": ("--execute", "--seconds", 1, "--period", 0.2),
-    "search": ("--execute", *QUICK_SEARCH, "--period", 0.2),
-    "sweep": ("--execute", "--window", 0.2, "--repeats", 1),
+    "climb --search": ("--execute", *QUICK_SEARCH, "--period", 0.2),
+    "climb --sweep": ("--execute", "--period", 0.2, "--set", "repeats=1"),
 }
 CURVES = {
     "climb": ("climb", "--backend", "curve", "--seconds", 5),
-    "search": ("search", "--backend", "curve", *QUICK_SEARCH),
+    "search": ("climb", "--search", "--backend", "curve", *QUICK_SEARCH),
 }
 
 
@@ -56,7 +56,7 @@ class Readers:
     def predicted(self, path: Path) -> dict[str, Any]:
         """What the command says of a file and the service of the request in it, which must be the same."""
         answer = self.folder / "answer.json"
-        result = self.invoke("predict", "--windows", path, "--json", answer)
+        result = self.invoke("advise", "--windows", path, "--json", answer)
         assert (result.code, result.err) == (0, "")
         told: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
         posted = self.posted(path)
@@ -75,7 +75,7 @@ class Readers:
         return self.client.post("/v1/predict", json=json.loads(path.read_text(encoding="utf-8"))[REQUEST])
 
     def simulated(self, path: Path) -> Any:
-        return self.invoke("simulate", "--profile", path, "--requests", 2000)
+        return self.invoke("advise", "--simulate", path, "--set", "requests=2000")
 
     def is_not_simulated(self, path: Path, says: str) -> None:
         """A file is refused in one sentence, which says this."""
@@ -113,7 +113,7 @@ def test_what_is_written_of_the_embedded_pool_is_taken_everywhere(readers: Reade
 @pytest.mark.parametrize("writer", CURVES.values(), ids=CURVES)
 def test_what_is_written_of_a_curve_is_refused_by_name(readers: Readers, writer: tuple[object, ...]) -> None:
     path, says = readers.written_by(*writer), "server_kind is 'curve', and no model has learned from such servers"
-    predicted = readers.invoke("predict", "--windows", path)
+    predicted = readers.invoke("advise", "--windows", path)
     assert (predicted.code, predicted.out, predicted.err.count("\n")) == (1, "", 1)
     assert says in predicted.err
     posted = readers.posted(path)
@@ -135,7 +135,7 @@ def test_what_is_written_of_a_mariadb_is_predicted_and_not_simulated(
 ) -> None:
     """Without the latencies of its clients nobody can tell how long its requests wait."""
     monkeypatch.setattr(sweep_command, "grid_tuples", lambda _, first: [first, first.with_core((8, 3, 10))])
-    path = readers.written_by(command, busy, *options)
+    path = readers.written_by(*command.split(), busy, *options)
     readers.is_not_simulated(path, "the window of a mariadb server tells neither the latency of requests (classes)")
     readers.predicted(path)
 

@@ -1,4 +1,4 @@
-"""`poolpilot serve --ray`: on two nodes of which one is killed, and with a Ray of its own."""
+"""`poolpilot serve --set ray=true`: on two nodes of which one is killed, and with a Ray of its own."""
 
 import os
 import secrets
@@ -185,9 +185,9 @@ def test_two_nodes_answer_as_one_process_does_and_one_goes_on_alone(
 ) -> None:
     ports = str(free_port()), environment["RAY_SERVE_WORKER_PROXY_HTTP_PORT"]
     both = OnTwoNodes((f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}"), tokens)
-    serve_under_ray = [*POOLPILOT, "serve", "--ray", "--replicas", "2", "--replicas-per-node", "1"]
+    serve_under_ray = [*POOLPILOT, "serve", "--set=ray=true", "--set=replicas=2", "--set=replicas_per_node=1"]
     with started(TWO_NODES, environment, tmp_path) as nodes:
-        serve_under_ray += ["--ray-address", line_with(nodes, ":")]
+        serve_under_ray += ["--set", f"ray_address={line_with(nodes, ':')}"]
         options = ["--port", ports[0], "--token-file", "tokens", "--outcomes", "outcomes"]
         monkeypatch.chdir(tmp_path)  # the paths are of the folder of the command, which is not that of the replicas
         with started([*serve_under_ray, *options], environment, tmp_path) as service:
@@ -221,8 +221,8 @@ def test_two_nodes_answer_as_one_process_does_and_one_goes_on_alone(
 def test_no_replica_starts_where_ray_asks_nobody_for_a_token(environment: dict[str, str], tmp_path: Path) -> None:
     environment = {**environment, "RAY_AUTH_MODE": "disabled"}
     with started([*TWO_NODES, "one"], environment, tmp_path) as nodes:
-        command = [*POOLPILOT, "serve", "--ray", "--replicas", "1", "--port", str(free_port())]
-        command += ["--ray-address", line_with(nodes, ":")]
+        command = [*POOLPILOT, "serve", "--set=ray=true", "--set=replicas=1", "--port", str(free_port())]
+        command += ["--set", f"ray_address={line_with(nodes, ':')}"]
         refused = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert refused.returncode == 1
         assert "poolpilot: a replica does not start: this node's Ray asks nobody for a token" in refused.stderr
@@ -250,7 +250,7 @@ def test_a_ray_of_its_own_ends_with_it(
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_ADDRESS"):
         environment.pop(name, None)
     port = free_port()
-    command = [*POOLPILOT, "serve", "--ray", "--replicas", "1", "--port", str(port)]
+    command = [*POOLPILOT, "serve", "--set=ray=true", "--set=replicas=1", "--port", str(port)]
     with started(command, environment, tmp_path) as service:
         line_with(service, "/v1/predict")
         url = f"http://127.0.0.1:{port}"

@@ -237,7 +237,7 @@ def test_model_that_takes_the_place_of_another_is_followed_and_a_broken_one_is_n
     shelf = ModelShelf(tmp_path / "learned")
     first, second = (put(shelf, name) for name in ("first", "second"))
     shelf.promote(first)
-    with served("--model", str(shelf.current), "--follow-every-s", "0.1") as (process, address):
+    with served("--model", str(shelf.current), "--set", "follow_every_s=0.1") as (process, address):
 
         def wait_for(digest: str, failure: str = "None") -> None:
             while True:  # the timer of the process bounds it

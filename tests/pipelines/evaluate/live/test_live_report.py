@@ -176,7 +176,7 @@ def test_command_evaluates_files_that_somebody_wrote_and_goes_on_after_a_stop(
     config, runs, report = tmp_path / "quick.toml", tmp_path / "runs.jsonl", tmp_path / "report.json"
     config.write_text(QUICK, encoding="utf-8")
     flags = ["--workloads", str(folder), "--config", str(config), "--tracking", str(tmp_path / "tracking")]
-    command = ["evaluate", *flags, "--files.runs", str(runs), "--json", str(report)]
+    command = ["evaluate", *flags, "--set", f"files.runs={runs}", "--json", str(report)]
     first = CliRunner().invoke(build(), command, env={"COLUMNS": "120"}, catch_exceptions=False)
     assert first.exit_code == 0, first.output
     assert "latent_bandit_1" in first.output

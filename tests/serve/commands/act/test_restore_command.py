@@ -54,11 +54,11 @@ def test_it_says_what_it_would_do_and_does_it_when_told_to(
     assert f"In force now: {server.tuple_in_force()}." in done.out
 
 
-@pytest.mark.parametrize("command", ["climb", "sweep", "search"])
+@pytest.mark.parametrize("command", ["climb", "climb --sweep", "climb --search"])
 def test_preview_of_a_command_warns_of_it(
     invoke: Callable[..., Any], server: MariadbServer, lab: Lab, left_over: PoolTuple, command: str
 ) -> None:
-    result = invoke(command, f"F={lab.defaults_file}")
+    result = invoke(*command.split(), f"F={lab.defaults_file}")
     assert result.code == 0
     assert "Warning: the sweep of" in result.out
     assert server.tuple_in_force() == left_over

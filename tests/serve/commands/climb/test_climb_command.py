@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.conftest import EndingCurve
 
+from poolpilot.env.climbing.spectral import NATIVE_NAMES
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, ServerError
@@ -175,7 +176,7 @@ def test_after_any_other_climb_there_are_no_such_lines(invoke: Callable[..., Any
 def test_same_seed_climbs_alike_in_virtual_time(invoke: Callable[..., Any], tmp_path: Path) -> None:
     paths = [tmp_path / "first.json", tmp_path / "second.json"]
     for path in paths:
-        invoke(*CURVE, "--noise", 0.2, "--seed", 5, "--json", path)
+        invoke(*CURVE, "--set", "noise=0.2", "--seed", 5, "--json", path)
     assert read(paths[0])["steps"] == read(paths[1])["steps"]
 
 
@@ -256,7 +257,7 @@ def test_settings_come_from_flags_over_environment_over_file(
     file.write_text("hcm_eps = 1\nconfidence = 2.5\nhcm_trust = 0.9\n", encoding="utf-8")
     monkeypatch.setenv("POOLPILOT_CLIMB_HCM_EPS", "2")
     monkeypatch.setenv("POOLPILOT_CLIMB_CONFIDENCE", "3.5")
-    result = invoke(*CURVE, "--settings", file, "--set", "hcm_eps=3", "--set", "wave_period=6", "--json", path)
+    result = invoke(*CURVE, "--config", file, "--set", "hcm_eps=3", "--set", "wave_period=6", "--json", path)
     assert (result.code, result.err) == (0, "")
     settings = read(path)["settings"]
     names = ("hcm_eps", "confidence", "hcm_trust", "wave_period", "hcm_hillclimbing_enabled", "hcm_period")
@@ -267,8 +268,8 @@ def test_settings_come_from_flags_over_environment_over_file(
     ("options", "says"),
     [
         (["--family", "sunshine"], "there is no family 'sunshine'; there are .*page_faults"),
-        (["--backend", "curve", "--curve", "nowhere.json"], "cannot read nowhere.json"),
-        (["--noise", "0.1"], "belong to --backend curve"),
+        (["--backend", "curve", "--set", "curve=nowhere.json"], "cannot read nowhere.json"),
+        (["--set", "noise=0.1"], "belong to --backend curve"),
         (["h=db1", "--backend", "curve"], "names a MariaDB server"),
         (
             ["--backend", "curve", "--knob", "all"],
@@ -278,7 +279,7 @@ def test_settings_come_from_flags_over_environment_over_file(
         (["--set", "speed=3"], "'speed': there is no such setting"),
         (["--set", "wave_period=5"], "wave_period is 5, but must be an even number"),
         (["--set", "hcm_min_thread_wave_magnitude=90"], "hcm_max_thread_wave_magnitude is 80.*hcm_min_thread"),
-        (["--settings", "nowhere.toml"], "there is no settings file nowhere.toml"),
+        (["--config", "nowhere.toml"], "there is no settings file nowhere.toml"),
         (["--backend", "curve", "--json", "/nowhere/climb.json"], "there is no such folder"),
     ],
 )
@@ -300,38 +301,27 @@ def test_file_that_is_no_workload_is_one_sentence(invoke: Callable[..., Any], tm
     assert "Traceback" not in result.err
 
 
+def listed(invoke: Callable[..., Any], path: Path, *arguments: object) -> dict[str, dict[str, str]]:
+    """What `check --settings climb` tells of each setting."""
+    result = invoke("check", *arguments, "--settings", "climb", "--defaults", "--json", path)
+    assert (result.code, result.err) == (0, "")
+    return {row["name"]: row for row in read(path)["settings"]}
+
+
 def test_settings_are_listed_with_the_defaults_of_the_command(
     invoke: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    path = tmp_path / "settings.json"
-    result = invoke("climb", "--list-settings", "--json", path)
-    rows = {row["alias"]: row for row in read(path)["settings"]}
-    assert list(rows) == [row["name"] for row in SpectralSettings.fields()]
+    rows = listed(invoke, tmp_path / "settings.json")
+    assert [name for name in NATIVE_NAMES if name not in rows] == []
     for row in SpectralSettings.fields():
-        assert rows[row["name"]]["name"] in result.out
-        assert row["effect"] in result.out
-    assert rows["hcm_log_enabled"]["default"] is True
-    assert rows["hcm_eps"] | {"effect": ""} == {
-        "name": "eps",
-        "alias": "hcm_eps",
-        "default": 5.0,
-        "unit": "threads",
-        "low": 0.0,
-        "high": None,
-        "effect": "",
-        "environment": "POOLPILOT_CLIMB_EPS",
-    }
+        (name,) = (own for own, native in NATIVE_NAMES.items() if native == row["name"])
+        assert row["effect"] in rows[name]["meaning"]
+    assert rows["log_enabled"]["value"] == "true"
+    eps = {"name": "eps", "value": "5", "origin": "default", "allowed": "at least 0", "hidden": ""}
+    assert rows["eps"] | {"meaning": ""} == eps | {"meaning": ""}
 
 
 def test_settings_of_mariadb_are_listed_without_connecting(invoke: Callable[..., Any], tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    result = invoke("climb", "h=nowhere.invalid", "--list-settings", "--json", path)
-    assert (result.code, result.err) == (0, "")
-    assert {row["alias"]: row["default"] for row in read(path)["settings"]}["hcm_period"] == 0.5
-
-
-def test_help_groups_the_options(invoke: Callable[..., Any]) -> None:
-    result = invoke("climb", "--help")
-    for wanted in ("Without a DSN", "Settings of the climber", "--list-settings", "At the end", "--keep"):
-        assert wanted in result.out
+    rows = listed(invoke, tmp_path / "settings.json", "h=nowhere.invalid")
+    assert rows["period_s"]["value"] == "0.5"

@@ -32,13 +32,14 @@ SUMMIT = PoolTuple(16, 3, 500)
 def run_on_curve(
     predictor: ProbingPredictor | None = None,
     file: Path | None = None,
-    flags: dict[str, object] | None = None,
+    assignments: Sequence[str] = (),
     knobs: tuple[str, ...] = SIZE_ALONE,
     horizon_s: float = 60.0,
     curve: CurveServer | None = None,
 ) -> ClimbRun:
     """A climb that has not begun, on a curve."""
-    settings = ClimbRunSettings.load(file, {"period": 0.1, "seconds": horizon_s, "knob": knobs, **(flags or {})})
+    flags = {"period": 0.1, "seconds": horizon_s, "knob": knobs}
+    settings = ClimbRunSettings.load(file, flags, assignments)
     target = Target(curve or CurveServer(RISE_THEN_FALL), Objective(), "a curve")
     return climb_run(settings, target, predictor, Console(file=io.StringIO(), width=200))
 
@@ -218,13 +219,13 @@ def test_ctrl_c_waits_for_the_end_of_the_window_so_that_nothing_is_cut_in_two(mo
 
 
 def test_climb_lasts_two_samples_at_least() -> None:
-    run = run_on_curve(flags={"set": ["hcm_period=3.0"]}, horizon_s=1.0)
+    run = run_on_curve(assignments=["hcm_period=3.0"], horizon_s=1.0)
     run.run()
     assert len(run.steps) == 2
 
 
 def test_price_of_a_thread_is_that_of_the_climber() -> None:
-    assert run_on_curve(flags={"price_of_thread": 0.3}).objective.price_of_thread == 0.3
+    assert run_on_curve(assignments=["price_of_thread=0.3"]).objective.price_of_thread == 0.3
 
 
 def test_many_knobs_leave_a_record_of_every_window() -> None:

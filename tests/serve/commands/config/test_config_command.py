@@ -1,4 +1,4 @@
-"""`poolpilot config check` on a real server: what the account may do is told, and nothing is changed."""
+"""`poolpilot check --settings tune` on a real server: what the account may do is told, and nothing is changed."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,8 @@ from poolpilot.mariadb.login.dsn import Dsn
 from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
 from poolpilot.mariadb.session import Session
 from poolpilot.serve.commands.act.restore_command import RestoreSettings
-from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
+from poolpilot.serve.commands.command_line.given_flags import CommandLine
+from poolpilot.serve.commands.config.config_command import check_settings
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
 FILE = """
@@ -52,11 +53,16 @@ def file_of(lab: Lab, user: str, folder: Path, *, lease: bool) -> Path:
     return file
 
 
+def check(file: Path | None, written: Path | None = None, *, defaults: bool = False, **flags: str) -> None:
+    """Explains the settings of a tuner, and tries what it needs."""
+    check_settings("tune", CommandLine(flags, file, [], written), all_of_them=defaults)
+
+
 def checked(file: Path, folder: Path) -> dict[str, Any]:
     """The trials of a check by their names, whatever it ends with."""
     path = folder / "check.json"
     with suppress(typer.Exit):
-        check_config(CheckConfigSettings(file=file), path)
+        check(file, path)
     return {trial["name"]: trial for trial in json.loads(path.read_text(encoding="utf-8"))["trials"]}
 
 
@@ -64,7 +70,7 @@ def test_account_with_what_is_asked_for_can_follow(scheduled: Lab, tmp_path: Pat
     file = file_of(scheduled, "asked", tmp_path, lease=True)
     with Session(scheduled.root) as session:
         before = session.rows("SHOW GLOBAL VARIABLES LIKE 'thread_pool%'")
-    check_config(CheckConfigSettings(file=file), tmp_path / "check.json")
+    check(file, tmp_path / "check.json")
     trials = checked(file, tmp_path)
     assert all(trials[name]["good"] for name in ("server", "extra port", "setting", "after its restart", "by an event"))
     assert not trials["other sessions"]["good"]
@@ -103,7 +109,7 @@ def test_extra_port_with_too_few_connections_is_told(scheduled: Lab, tmp_path: P
 def test_lease_that_the_account_may_not_keep_is_refused(scheduled: Lab, tmp_path: Path) -> None:
     file = file_of(scheduled, "unasked", tmp_path, lease=False)
     with pytest.raises(typer.Exit) as ended:
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
     assert ended.value.exit_code == REFUSED
     trial = checked(file, tmp_path)["by an event"]
     assert "lacks EVENT on poolpilot.*" in trial["found"]
@@ -124,7 +130,7 @@ def test_procedure_that_it_may_not_call_is_refused_where_it_applies(scheduled: L
     file.write_text(text, encoding="utf-8")
     assert not checked(file, tmp_path)["setting"]["good"]
     file.write_text(text.replace('"apply"', '"advise"').replace('lease = "event"', ""), encoding="utf-8")
-    check_config(CheckConfigSettings(file=file), None)
+    check(file)
 
 
 def test_log_that_cannot_be_kept_is_refused_in_words(scheduled: Lab, tmp_path: Path) -> None:
@@ -132,7 +138,7 @@ def test_log_that_cannot_be_kept_is_refused_in_words(scheduled: Lab, tmp_path: P
     file = file_of(scheduled, "asked", tmp_path, lease=True)
     file.write_text(f"{file.read_text(encoding='utf-8')}log = '/proc/poolpilot-decisions'\n", encoding="utf-8")
     with pytest.raises(typer.Exit) as ended:
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
     assert ended.value.exit_code == REFUSED
     trial = checked(file, tmp_path)["decisions"]
     assert (trial["good"], trial["needed"]) == (False, True)
@@ -157,7 +163,7 @@ def test_without_a_server_the_settings_are_told_and_refused(tmp_path: Path, caps
     file, written = tmp_path / "tuner.toml", tmp_path / "check.json"
     file.write_text('mode = "observe"\n[guard]\nfactor = 1.5\n', encoding="utf-8")
     with pytest.raises(typer.Exit) as ended:
-        check_config(CheckConfigSettings(file=file), written)
+        check(file, written)
     assert ended.value.exit_code == REFUSED
     said = capsys.readouterr().out
     assert "guard.factor = 1.5 (file; allowed: more than 1, at most 16)" in said
@@ -167,7 +173,7 @@ def test_without_a_server_the_settings_are_told_and_refused(tmp_path: Path, caps
     assert (server["name"], server["good"], server["needed"]) == ("server", False, True)
     assert "no server is named" in server["found"]
     with suppress(typer.Exit):
-        check_config(CheckConfigSettings(file=file, defaults=True), None)
+        check(file, defaults=True)
     assert "guard.most_size = 128 (default" in capsys.readouterr().out
 
 
@@ -177,7 +183,7 @@ def test_server_without_an_account_can_be_followed(
 ) -> None:
     file = tmp_path / "tuner.toml"
     file.write_text(f"{named}\n", encoding="utf-8")
-    check_config(CheckConfigSettings(file=file), None)
+    check(file)
     assert "has no account to try" in capsys.readouterr().out
 
 
@@ -197,16 +203,16 @@ def test_settings_that_contradict_one_another_are_refused_without_a_server(
     file = tmp_path / "tuner.toml"
     file.write_text(f"{written}\n", encoding="utf-8")
     with pytest.raises(SettingError, match=said):
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
 
 
 def test_wrong_setting_and_unreachable_server_are_errors(tmp_path: Path) -> None:
     file = tmp_path / "tuner.toml"
     file.write_text("speed = 3\n", encoding="utf-8")
     with pytest.raises(SettingError, match="'speed': there is no such setting"):
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
     with pytest.raises(ServerError, match="cannot reach a server"):
-        check_config(CheckConfigSettings(dsn=f"S={tmp_path}/none.sock"), None)
+        check(None, dsn=f"S={tmp_path}/none.sock")
 
 
 def test_extra_port_that_cannot_be_used_is_not_told_as_none(scheduled: Lab, tmp_path: Path) -> None:
@@ -228,7 +234,7 @@ def test_password_in_the_dsn_is_refused_before_the_settings_are_told(
     file = tmp_path / "tuner.toml"
     file.write_text('dsn = "h=db,p=hunter2"\n', encoding="utf-8")
     with pytest.raises(SettingError, match="everybody who may list processes"):
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
     assert "hunter2" not in capsys.readouterr().out
 
 
@@ -237,6 +243,6 @@ def test_procedure_that_a_journal_could_not_name_is_refused(name: str, tmp_path:
     file = tmp_path / "tuner.toml"
     file.write_text(f'procedure = "{name}"\n', encoding="utf-8")
     with pytest.raises(SettingError, match=r"setting 'procedure': .*write schema\.procedure"):
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
     with pytest.raises(SettingError, match=r"setting 'procedure': .*write schema\.procedure"):
         RestoreSettings.load(None, {"dsn": "db1", "procedure": name})

@@ -9,14 +9,20 @@ import pytest
 import typer
 
 from poolpilot.durability.folder_lock import locked_folder
+from poolpilot.serve.commands.command_line.given_flags import CommandLine
 from poolpilot.serve.commands.config.account_trial import AccountTrial
-from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
+from poolpilot.serve.commands.config.config_command import check_settings
 from poolpilot.serve.commands.config.part_trials import part_trials
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.page.page_server import LOOPBACK
 
 REMOTE = {"remote": "https://127.0.0.1:1"}
+
+
+def check(file: Path) -> None:
+    """Explains the settings of a tuner, and tries what it needs."""
+    check_settings("tune", CommandLine({}, file, [], None), all_of_them=False)
 
 
 def tried(flags: Mapping[str, Any], *, beside_another: bool = False) -> dict[str, AccountTrial]:
@@ -81,7 +87,7 @@ def test_check_ends_as_tune_would(tmp_path: Path, capsys: pytest.CaptureFixture[
     file = tmp_path / "tuner.toml"
     file.write_text(f'backend = "simulated"\nmodel = "{tmp_path}/gone"\n', encoding="utf-8")
     with pytest.raises(typer.Exit) as ended:
-        check_config(CheckConfigSettings(file=file), None)
+        check(file)
     assert ended.value.exit_code == REFUSED
     assert "The settings cannot be followed" in capsys.readouterr().out
 

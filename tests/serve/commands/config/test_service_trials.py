@@ -1,4 +1,4 @@
-"""`poolpilot config check --program serve`: a service's settings are explained, and what it is made of is tried."""
+"""`poolpilot check --settings serve`: a service's settings are explained, and what it is made of is tried."""
 
 import json
 import socket
@@ -12,8 +12,9 @@ from tests.tls_identity import Identity, make_identity
 
 from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.errors import SettingError
+from poolpilot.serve.commands.command_line.given_flags import CommandLine
 from poolpilot.serve.commands.config.account_trial import AccountTrial
-from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
+from poolpilot.serve.commands.config.config_command import check_settings
 from poolpilot.serve.commands.config.service_trials import service_trials
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.service.service_settings import ServeSettings
@@ -22,6 +23,11 @@ from poolpilot.serve.service.service_settings import ServeSettings
 @pytest.fixture
 def identity(tmp_path: Path) -> Identity:
     return make_identity(tmp_path, "service")
+
+
+def check(file: Path | None, written: Path | None = None, **flags: str) -> None:
+    """Explains the settings of a service, and tries what it needs."""
+    check_settings("serve", CommandLine(flags, file, [], written), all_of_them=False)
 
 
 def tried(flags: Mapping[str, Any]) -> dict[str, AccountTrial]:
@@ -33,7 +39,7 @@ def test_file_of_a_service_is_explained(tmp_path: Path, capsys: pytest.CaptureFi
     """Before, it was refused as one of a tuner: there is no such setting as 'port'."""
     file, written = tmp_path / "serve.toml", tmp_path / "check.json"
     file.write_text("port = 0\nrate_per_s = 5.0\n", encoding="utf-8")
-    check_config(CheckConfigSettings(file=file, program="serve"), written)
+    check(file, written)
     said = capsys.readouterr().out
     assert "port = 0 (file; allowed: at least 0, at most 65535)" in said
     assert "rate_per_s = 5 (file; allowed: more than 0)" in said
@@ -56,12 +62,12 @@ def test_what_a_service_refuses_is_refused(written: str, said: str, tmp_path: Pa
     file = tmp_path / "serve.toml"
     file.write_text(f"{written}\n", encoding="utf-8")
     with pytest.raises(SettingError, match=said):
-        check_config(CheckConfigSettings(file=file, program="serve"), None)
+        check(file)
 
 
 def test_a_service_has_no_dsn() -> None:
-    with pytest.raises(SettingError, match="DSN is of a tuner"):
-        check_config(CheckConfigSettings(dsn="h=db1", program="serve"), None)
+    with pytest.raises(SettingError, match="DSN is not of `poolpilot serve`: leave it out"):
+        check(None, dsn="h=db1")
 
 
 @pytest.mark.parametrize("named", ["model", "token_file"])
@@ -71,7 +77,7 @@ def test_what_cannot_be_loaded_is_refused(named: str, tmp_path: Path, monkeypatc
     assert "gone" in trial.found
     monkeypatch.setenv(f"POOLPILOT_SERVE_{named.upper()}", str(tmp_path / "gone"))
     with pytest.raises(typer.Exit) as ended:
-        check_config(CheckConfigSettings(program="serve"), None)
+        check(None)
     assert ended.value.exit_code == REFUSED
 
 

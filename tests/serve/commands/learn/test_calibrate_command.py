@@ -1,4 +1,4 @@
-"""`poolpilot calibrate` as a user meets it: what cannot be written is refused first, what was fitted is not lost."""
+"""`learn calibrate` as a user meets it: what cannot be written is refused first, what was fitted is not lost."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -26,7 +26,7 @@ def test_file_that_cannot_be_written_is_refused_before_anything_is_fitted(
 ) -> None:
     monkeypatch.setattr(calibration_module, "calibrate", lambda *_: pytest.fail("it was fitted"))
     for path, says in ((tmp_path / "nowhere" / "file", "there is no such folder"), (tmp_path, "it is a folder")):
-        result = invoke("calibrate", option, path)
+        result = invoke("learn", "calibrate", option, path)
         assert (result.code, result.err.count("\n")) == (1, 1)
         assert says in result.err
 
@@ -40,7 +40,7 @@ def test_machine_is_written_whatever_becomes_of_its_evaluation(
         raise failure
 
     monkeypatch.setattr(calibration_module, "calibrate", failing)
-    result = invoke("calibrate", "--output", tmp_path / "machine.json")
+    result = invoke("learn", "calibrate", "--output", tmp_path / "machine.json")
     assert result.code == code
     assert f"the machine is in {tmp_path / 'machine.json'}" in result.out
     assert read_machine(tmp_path / "machine.json") == FITTED
@@ -53,5 +53,5 @@ def test_one_that_was_interrupted_is_logged_as_killed(
     stopped = SimpleNamespace(stopped=True, as_dict=dict, table=lambda: "as far as it came")
     monkeypatch.setattr(calibration_module, "calibrate", lambda *_: stopped)
     monkeypatch.setattr(logged_run_module, "logged_run", lambda *_: nullcontext(logged))
-    assert invoke("calibrate", "--output", tmp_path / "machine.json").code == INTERRUPTED
+    assert invoke("learn", "calibrate", "--output", tmp_path / "machine.json").code == INTERRUPTED
     assert logged.ending == "KILLED"

@@ -25,6 +25,9 @@ from poolpilot.serve.service.served_models import ServedModels
 
 Invoke = Callable[..., Any]
 
+SIMULATED = ("--set", "servers=simulated")
+UNTRACKED = ("--set", "track=false")
+
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
@@ -56,8 +59,8 @@ def reported(folder: Path, digest: str, mean: float) -> None:
 
 
 def test_learns_in_a_quick_run_and_says_what_came_of_it(invoke: Invoke, out: Path, tmp_path: Path) -> None:
-    quick = ("--minutes", "15", "--workloads", "9", "--servers", "simulated", "--cpus", "2", "--no-track")
-    result = invoke("learn", *quick, "--out", out, "--margin", "1", "--json", tmp_path / "learned.json")
+    quick = ("--minutes", "15", "--set", "workloads=9", "--cpus", "2", *SIMULATED, *UNTRACKED)
+    result = invoke("learn", *quick, "--out", out, "--set", "margin=1", "--json", tmp_path / "learned.json")
     assert result.code == 0, result.err
     assert "Learning for 15 minutes: one round, each collecting simulated 12.0 min" in result.out
     summary = json.loads((tmp_path / "learned.json").read_text(encoding="utf-8"))
@@ -74,7 +77,7 @@ def test_what_did_badly_is_rolled_back_by_itself_and_the_service_follows(
     assert served(models) == {bad}
     reported(tmp_path / "outcomes", good, 0.1)
     reported(tmp_path / "outcomes", bad, -0.1)
-    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, "--no-track")
+    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, *UNTRACKED)
     assert result.code == 0, result.err
     assert f"the model {bad[:12]} is rolled back to {good[:12]}" in result.out
     assert served(models) == {bad}
@@ -95,7 +98,7 @@ def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, 
     good = promoted(out, "good")
     reported(tmp_path / "outcomes", good, 0.1)
     for shown in ("outcomes taken in", ""):
-        result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, "--no-track")
+        result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, *UNTRACKED)
         assert (result.code, "outcomes taken in" in result.out) == (0, bool(shown))
 
 
@@ -103,7 +106,7 @@ def test_line_of_another_version_is_told_and_ends_nothing(invoke: Invoke, out: P
     reported(tmp_path / "outcomes", promoted(out, "good"), 0.1)
     segment = segment_path(tmp_path / "outcomes", 1)
     segment.write_bytes(b'{"id": "old", "schema": 1}\n' + segment.read_bytes())
-    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, "--no-track")
+    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, *UNTRACKED)
     assert result.code == 0, result.err
     assert f"line 1 of {segment} is no outcome" in result.out
     assert len(list(OutcomeStore(out / "records").read())) == 40
@@ -140,7 +143,7 @@ def test_ctrl_c_says_how_to_go_on_and_a_refusal_has_its_exit_code(
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    nothing = ("learn", "--minutes", "0.000001", "--servers", "simulated", "--no-track", "--out", out)
+    nothing = ("learn", "--minutes", "0.000001", *SIMULATED, *UNTRACKED, "--out", out)
     with monkeypatch.context() as patch:
         patch.setattr(learn_module, "judge", stopped)
         result = invoke(*nothing)

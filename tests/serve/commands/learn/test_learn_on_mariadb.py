@@ -32,6 +32,9 @@ Invoke = Callable[..., Any]
 MINUTES = 0.6
 """Of which the server has 21 seconds: enough for one small sweep."""
 
+SIMULATED = ("--set", "servers=simulated", "--set", "track=false")
+"""What is learned beside it."""
+
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,12 +63,12 @@ def test_it_is_swept_and_learned_from_and_has_its_configuration_back(
     invoke: Invoke, busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before, out = in_force(loaded_lab), tmp_path / "learned"
-    quick = ("--minutes", MINUTES, "--servers", "simulated", "--no-track")
-    looked = invoke("learn", *quick, "--workloads", 1, "--out", tmp_path / "looked", "--dsn", busy)
+    quick = ("--minutes", MINUTES, *SIMULATED)
+    looked = invoke("learn", *quick, "--set", "workloads=1", "--out", tmp_path / "looked", "--dsn", busy)
     assert looked.code in (0, REFUSED), looked.err
     assert "On your own server: Would set " in looked.out
     assert in_force(loaded_lab) == before
-    options = ("--workloads", 6, "--out", out, "--json", tmp_path / "learned.json")
+    options = ("--set", "workloads=6", "--out", out, "--json", tmp_path / "learned.json")
     result = invoke("learn", *quick, *options, "--dsn", busy, "--execute")
     assert result.code in (0, REFUSED), result.err
     assert f"In force now: {before}" in result.out
@@ -82,7 +85,7 @@ def test_ended_in_a_sweep_it_restores_what_was_in_force_and_says_how_to_go_on(
     busy: str, loaded_lab: Lab, tmp_path: Path, number: signal.Signals
 ) -> None:
     before = in_force(loaded_lab)
-    options = ("--minutes", "5", "--workloads", "1", "--servers", "simulated", "--no-track", "--out", str(tmp_path))
+    options = ("--minutes", "5", "--set", "workloads=1", *SIMULATED, "--out", str(tmp_path))
     with PreparedCommand(["learn", *options, "--dsn", busy, "--execute"], os.environ) as process:
         with Session(loaded_lab.root) as session:
             while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:

@@ -1,4 +1,4 @@
-"""`poolpilot records check` says what is in records and what is wrong with them, and exits accordingly."""
+"""`poolpilot records --check` says what is in records and what is wrong with them, and exits accordingly."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ SHIPPED = Path(__file__).parents[4] / "pipelines" / "records"
 
 
 def run(*arguments: object) -> Result:
-    given = ["records", "check", *map(str, arguments)]
+    given = ["records", "--check", *map(str, arguments)]
     return CliRunner().invoke(build(), given, env={"COLUMNS": "200"}, catch_exceptions=False)
 
 

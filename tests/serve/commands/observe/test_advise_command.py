@@ -99,7 +99,7 @@ def test_on_processors_that_a_network_has_not_learned_from_there_is_no_advice_an
     assert "it would need records of servers like this one" in said
     for absent in ("expected", "worst case", "looks most like", "SET GLOBAL"):
         assert absent not in said
-    lines = [f"poolpilot climb {DSN} --warm --execute", f"poolpilot sweep {DSN} --execute"]
+    lines = [f"poolpilot climb {DSN} --warm --execute", f"poolpilot climb {DSN} --sweep --execute"]
     assert set(lines) <= set(result.out.splitlines())
     advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
     assert (advice["prediction"]["verdict"], advice["prediction"]["abstained"]) == ("no advice", True)
@@ -118,7 +118,7 @@ def test_where_processors_cannot_be_seen_there_is_no_advice_but_the_line_that_na
     assert "statements a second to an unknown number of processors" in said
     assert f"poolpilot advise {DSN} --cpus N" in result.out.splitlines()
     assert json.loads((tmp_path / "advice.json").read_text())["request"]["limits"]["cpus"] is None
-    again = invoke("predict", "--windows", tmp_path / "advice.json")
+    again = invoke("advise", "--windows", tmp_path / "advice.json")
     assert "'cpus', the processors of the server, a whole number in 1..4096, is not there" in again.err
 
 
@@ -164,7 +164,7 @@ def test_the_next_step_names_the_defaults_file_and_is_fit_for_a_shell(
 ) -> None:
     on(16)
     result = invoke("advise", "h=db1", "--defaults-file", tmp_path / "my own.cnf")
-    assert f"poolpilot sweep h=db1 --defaults-file '{tmp_path}/my own.cnf' --execute" in result.out.splitlines()
+    assert f"poolpilot climb h=db1 --defaults-file '{tmp_path}/my own.cnf' --sweep --execute" in result.out.splitlines()
 
 
 def test_brackets_of_a_warning_are_printed(invoke: Callable[..., Any], on: Callable[..., None]) -> None:
@@ -262,7 +262,7 @@ def test_a_change_that_may_lose_says_so_and_how_to_find_out(
     on(2, prediction_of(window, 16, low=-0.7))
     out = invoke("advise", DSN).out
     assert "may also lose" in out
-    assert f"poolpilot sweep {DSN} --execute\n" in out
+    assert f"poolpilot climb {DSN} --sweep --execute\n" in out
     assert "SET GLOBAL thread_pool_size = 16;" in out
 
 
@@ -349,7 +349,7 @@ def test_the_next_step_knows_what_was_said_of_the_server(invoke: Callable[..., A
     assert "poolpilot climb h=db1 --cpus 16 --min-rows-share 0.6 --warm --execute" in result.out.splitlines()
 
 
-@pytest.mark.parametrize(("in_system", "says"), [(3.0, "poolpilot diagnose"), (0.0, "no client sent anything")])
+@pytest.mark.parametrize(("in_system", "says"), [(3.0, "poolpilot check"), (0.0, "no client sent anything")])
 def test_where_nothing_begins_while_statements_run_the_diagnosis_is_named(
     invoke: Callable[..., Any],
     on: Callable[..., None],

@@ -28,19 +28,21 @@ def _nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WorkloadDemo, "run", begun)
 
 
-@pytest.mark.parametrize("command", ["demo", "demo-mariadb"])
-def test_output_that_is_a_file_is_one_sentence(invoke: Invoke, tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize("place", [(), ("--mariadb",)])
+def test_output_that_is_a_file_is_one_sentence(invoke: Invoke, tmp_path: Path, place: tuple[str, ...]) -> None:
     file = tmp_path / "README.md"
     file.write_text("a page", encoding="utf-8")
-    result = invoke(command, "--output", file)
+    result = invoke("demo", *place, "--output", file)
     assert result.code == 1
     assert "a file of that name is there" in result.err
     assert result.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["demo", "demo-mariadb"])
-def test_table_in_a_folder_that_there_is_not_is_one_sentence(invoke: Invoke, tmp_path: Path, command: str) -> None:
-    result = invoke(command, "--output", tmp_path / "out", "--json", tmp_path / "nosuch" / "x.json")
+@pytest.mark.parametrize("place", [(), ("--mariadb",)])
+def test_table_in_a_folder_that_there_is_not_is_one_sentence(
+    invoke: Invoke, tmp_path: Path, place: tuple[str, ...]
+) -> None:
+    result = invoke("demo", *place, "--output", tmp_path / "out", "--json", tmp_path / "nosuch" / "x.json")
     assert result.code == 1
     assert "there is no such folder" in result.err
     assert result.err.count("\n") == 1
@@ -59,7 +61,7 @@ def await_load(process: "subprocess.Popen[str]") -> list[int]:
 @pytest.mark.usefixtures("mariadb_installed")
 def test_closed_terminal_stops_load_and_server(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder, output = short_folder(tmp_path_factory), tmp_path_factory.mktemp("out")
-    command = [*POOLPILOT, "demo-mariadb", "--place.folder", str(folder), "--output", str(output)]
+    command = [*POOLPILOT, "demo", "--mariadb", "--set", f"place.folder={folder}", "--output", str(output)]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -16,7 +16,7 @@ import pytest
 
 from poolpilot.mariadb.restoration.journal import FOLDER_VARIABLE
 
-SIMULATED = ("--backend", "simulated", "--seed", 3)
+SIMULATED = ("--backend", "simulated", "--set", "seed=3")
 
 Invoke = Callable[..., Any]
 

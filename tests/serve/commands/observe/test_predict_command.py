@@ -1,4 +1,4 @@
-"""`poolpilot predict`: a request from a file, the advice as a table and as JSON."""
+"""`poolpilot advise --windows`: a request from a file, the advice as a table and as JSON."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def test_shows_tuple_gain_and_reasons(
     invoke: Callable[..., Any], use: Callable[[Predictor], None], predictor: Predictor, body: Path
 ) -> None:
     use(predictor)
-    result = invoke("predict", "--windows", body)
+    result = invoke("advise", "--windows", body)
     assert result.code == 0
     for shown in ("(16, 3, 10)", "+35 %", "+22 %", "+49 %", "requests wait silently", "abababababab"):
         assert shown in result.out
@@ -47,9 +47,10 @@ def test_says_when_it_abstains(
     invoke: Callable[..., Any], use: Callable[[Predictor], None], tellable: Callable[..., Predictor], body: Path
 ) -> None:
     use(tellable(abstained=True))
-    result = invoke("predict", "--windows", body)
+    result = invoke("advise", "--windows", body)
     assert "no advice, because requests wait silently" in result.out
-    assert {"poolpilot sweep DSN --execute", "poolpilot climb DSN --warm --execute"} <= set(result.out.splitlines())
+    next_steps = {"poolpilot climb DSN --warm --execute", "poolpilot climb DSN --sweep --execute"}
+    assert next_steps <= set(result.out.splitlines())
     assert "leave it" not in result.out
     assert "expected" not in result.out
     said = " ".join(result.out.replace("│", " ").split())
@@ -62,7 +63,7 @@ def test_leaves_it_only_where_it_knows(
     invoke: Callable[..., Any], use: Callable[[Predictor], None], tellable: Callable[..., Predictor], body: Path
 ) -> None:
     use(tellable(pool_tuple=PoolTuple(2, 3, 500)))
-    result = invoke("predict", "--windows", body)
+    result = invoke("advise", "--windows", body)
     assert "leave it at (2, 3, 500)" in result.out
     assert "no advice" not in result.out
     assert "--execute" not in result.out
@@ -73,7 +74,7 @@ def test_writes_the_same_as_the_service_answers(
 ) -> None:
     use(predictor)
     path = tmp_path / "answer.json"
-    assert invoke("predict", "--windows", body, "--json", path).code == 0
+    assert invoke("advise", "--windows", body, "--json", path).code == 0
     answer = json.loads(path.read_text(encoding="utf-8"))
     assert (answer["pool_tuple"]["pool_size"], answer["keeps"], answer["verdict"]) == (16, False, "change")
 
@@ -83,20 +84,20 @@ def test_a_bad_window_is_named_with_its_file(
 ) -> None:
     request_values["windows"][0]["duration_s"] = -1
     body.write_text(json.dumps(request_values), encoding="utf-8")
-    result = invoke("predict", "--windows", body)
+    result = invoke("advise", "--windows", body)
     assert (result.code, result.out) == (1, "")
     assert "body.json: body.windows.0.duration_s" in result.err
 
 
 def test_a_missing_file_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path) -> None:
-    result = invoke("predict", "--windows", tmp_path / "none.json")
+    result = invoke("advise", "--windows", tmp_path / "none.json")
     assert result.code == 1
     assert result.err.count("\n") == 1
     assert "none.json: No such file" in result.err
 
 
 def test_a_missing_champion_is_one_sentence(invoke: Callable[..., Any], body: Path, tmp_path: Path) -> None:
-    result = invoke("predict", "--windows", body, "--model", tmp_path / "nowhere")
+    result = invoke("advise", "--windows", body, "--model", tmp_path / "nowhere")
     assert result.code == 1
     assert result.err.count("\n") == 1
     assert "nowhere" in result.err
@@ -106,7 +107,7 @@ def test_an_unwritable_answer_is_one_sentence(
     invoke: Callable[..., Any], use: Callable[[Predictor], None], predictor: Predictor, body: Path, tmp_path: Path
 ) -> None:
     use(predictor)
-    result = invoke("predict", "--windows", body, "--json", tmp_path / "no" / "answer.json")
+    result = invoke("advise", "--windows", body, "--json", tmp_path / "no" / "answer.json")
     assert result.code == 1
     assert "cannot write" in result.err
 
@@ -135,7 +136,7 @@ def test_known_curves_answer_for_every_server_and_a_network_for_its_own_kind(
     body.write_text(json.dumps(request_values), encoding="utf-8")
     network = load_champion(kind=kind).digest
     for named, digests in ((["--model", "network"], {network}), ([], {network, load_curves().digest})):
-        assert invoke("predict", "--windows", body, "--json", tmp_path / "answer.json", *named).code == 0
+        assert invoke("advise", "--windows", body, "--json", tmp_path / "answer.json", *named).code == 0
         answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
         assert answer["model_digest"] in digests
 
@@ -162,6 +163,6 @@ def test_windows_of_a_server_that_the_model_does_not_know_are_refused_by_name(
     request_values["windows"][0]["server_kind"] = server_kind
     body.write_text(json.dumps(request_values), encoding="utf-8")
     named = [] if model is None else ["--model", champion_folder(kind=model)]
-    result = invoke("predict", "--windows", body, *named)
+    result = invoke("advise", "--windows", body, *named)
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
     assert says in result.err

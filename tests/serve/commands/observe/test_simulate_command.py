@@ -1,4 +1,4 @@
-"""`poolpilot simulate`: what cannot be written is refused before anything is simulated."""
+"""`poolpilot advise --simulate`: what cannot be written is refused before anything is simulated."""
 
 import json
 from collections.abc import Callable
@@ -34,8 +34,8 @@ def simulate(invoke: Invoke, profile: Path) -> Invoke:
     """Simulates the profile under two configurations, or under its own alone."""
 
     def run(*options: object, grid: bool = True) -> Any:
-        chosen = ("--grid", "--sizes", 1, "--sizes", 4, "--oversubscribes", 3) if grid else ()
-        return invoke("simulate", "--profile", profile, "--requests", 200, *chosen, *options)
+        chosen = ("--grid", "--set", "sizes=1,4", "--set", "oversubscribes=3") if grid else ()
+        return invoke("advise", "--simulate", profile, "--set", "requests=200", *chosen, *options)
 
     return run
 
@@ -64,7 +64,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_simulated(
 def test_machine_in_another_encoding_is_one_sentence(simulate: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     path.write_text(CALIBRATED.model_dump_json(), encoding="utf-16")
-    result = simulate("--machine", path)
+    result = simulate("--set", f"machine={path}")
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert "it is no text in UTF-8" in result.err
 

@@ -1,4 +1,4 @@
-"""`poolpilot demo-production --quick`, whole, on a real MariaDB."""
+"""`poolpilot demo --production --quick`, whole, on a real MariaDB."""
 
 import json
 import os
@@ -76,7 +76,8 @@ def test_decisions_of_every_tuner_are_kept(report: dict[str, Any]) -> None:
 def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFactory, lab_data: LabData) -> None:
     lab, output = short_folder(tmp_path_factory) / "s", tmp_path_factory.mktemp("out")
     lab_data.lay(Lab(lab))
-    command = [sys.executable, "-c", TUNED_ALONE, "demo-production", "--lab", str(lab), "--output", str(output)]
+    arguments = ["demo", "--production", "--set", f"lab={lab}", "--output", str(output)]
+    command = [sys.executable, "-c", TUNED_ALONE, *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
     ) as process:

@@ -1,4 +1,4 @@
-"""`poolpilot search` from its arguments to what it prints, writes and leaves in force."""
+"""`poolpilot climb --search` from its arguments to what it prints, writes and leaves in force."""
 
 import json
 import re
@@ -20,9 +20,10 @@ from poolpilot.errors import LostServerError, ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
-QUICK = ("--rounds", 14, "--random-rounds", 4, "--candidates", 200)
-CURVE = ("search", "--backend", "curve", *QUICK)
-AT_RANDOM = (*CURVE, "--method", "random")
+QUICK = ("--rounds", 14, "--set", "random_rounds=4", "--set", "candidates=200")
+SEARCH = ("climb", "--search")
+CURVE = (*SEARCH, "--backend", "curve", *QUICK)
+AT_RANDOM = (*CURVE, "--set", "method=random")
 """Where it does not matter how the next configuration is chosen: a Gaussian process takes seconds."""
 
 STORED_KNOBS = (
@@ -65,7 +66,7 @@ def test_prints_rounds_outcome_ranking_and_what_is_in_force_and_writes_everythin
     invoke: Callable[..., Any], tmp_path: Path, backend: str, method: str
 ) -> None:
     path = tmp_path / "search.json"
-    result = invoke("search", "--backend", backend, "--method", method, *QUICK, "--json", path)
+    result = invoke(*SEARCH, "--backend", backend, "--set", f"method={method}", *QUICK, "--json", path)
     assert (result.code, result.err) == (0, "")
     for wanted in (
         "Searching pool_size 1..128",
@@ -107,12 +108,12 @@ def test_live_pool_is_searched(invoke: Callable[..., Any], tmp_path: Path) -> No
         0.05,
         "--rounds",
         3,
-        "--random-rounds",
-        2,
+        "--set",
+        "random_rounds=2",
         "--knob",
         "pool_size=1..8",
     )
-    result = invoke("search", *options, "--json", path)
+    result = invoke(*SEARCH, *options, "--json", path)
     assert (result.code, result.err) == (0, "")
     assert all(step["goodput_per_s"] > 0 for step in read(path)["steps"])
 
@@ -131,7 +132,7 @@ def test_listed_values_alone_are_tried_and_other_knobs_stay(invoke: Callable[...
 
 def test_latency_is_minimised_where_that_is_the_target(invoke: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "search.json"
-    result = invoke(*CURVE, "--target", "latency", "--json", path)
+    result = invoke(*CURVE, "--set", "target=latency", "--json", path)
     first, best = (row["p99_ms"] for row in read(path)["outcome"])
     assert best < first / 2
     assert "mean latency -" in result.out
@@ -139,8 +140,8 @@ def test_latency_is_minimised_where_that_is_the_target(invoke: Callable[..., Any
 
 def test_until_stable_ends_by_itself(invoke: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "search.json"
-    stable = ("--until-stable", "--stable-rounds", 3, "--random-rounds", 4, "--knob", "pool_size=4,16,32")
-    result = invoke("search", "--backend", "curve", *stable, "--json", path)
+    stable = [f"--set={one}" for one in ("until_stable=true", "stable_rounds=3", "random_rounds=4")]
+    result = invoke(*SEARCH, "--backend", "curve", *stable, "--knob", "pool_size=4,16,32", "--json", path)
     assert (result.code, result.err) == (0, "")
     assert read(path)["rounds_done"] >= 4
     assert read(path)["best"]["pool_size"] == 32
@@ -150,7 +151,7 @@ def test_until_stable_ends_by_itself(invoke: Callable[..., Any], tmp_path: Path)
 def test_same_seed_searches_alike_in_virtual_time(invoke: Callable[..., Any], tmp_path: Path) -> None:
     paths = [tmp_path / "first.json", tmp_path / "second.json"]
     for path in paths:
-        invoke(*CURVE, "--noise", 0.2, "--seed", 5, "--json", path)
+        invoke(*CURVE, "--set", "noise=0.2", "--seed", 5, "--json", path)
     assert read(paths[0])["steps"] == read(paths[1])["steps"]
 
 
@@ -199,7 +200,9 @@ def test_where_nothing_is_better_nothing_is_to_be_set(
     curve = tmp_path / "curve.json"
     curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
     monkeypatch.setattr(TuningOptions, "opened", curve_like_a_mariadb)
-    result = invoke(*AT_RANDOM, "--curve", curve, "--knob", "pool_size=1,16,32", "--json", tmp_path / "search.json")
+    result = invoke(
+        *AT_RANDOM, "--set", f"curve={curve}", "--knob", "pool_size=1,16,32", "--json", tmp_path / "search.json"
+    )
     assert "nothing was better" in result.out
     assert "SET GLOBAL" not in result.out
     assert read(tmp_path / "search.json")["fragment"] == []
@@ -208,7 +211,7 @@ def test_where_nothing_is_better_nothing_is_to_be_set(
 def test_where_nothing_better_is_found_the_first_tuple_stays(invoke: Callable[..., Any], tmp_path: Path) -> None:
     path, curve = tmp_path / "search.json", tmp_path / "curve.json"
     curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
-    options = ("--curve", curve, "--knob", "pool_size=1,16,32", "--keep", "--json", path)
+    options = ("--set", f"curve={curve}", "--knob", "pool_size=1,16,32", "--keep", "--json", path)
     result = invoke(*AT_RANDOM, *options)
     assert "nothing was better than the first configuration, (4, 3, 500)" in result.out
     assert "In force now: (4, 3, 500)" in result.out
@@ -277,7 +280,7 @@ def test_stored_workloads_rank_the_knobs_and_teach_the_process(
     invoke: Callable[..., Any], tmp_path: Path, recorded_store: Path
 ) -> None:
     path = tmp_path / "search.json"
-    result = invoke(*CURVE, *STORED_KNOBS, "--stored", recorded_store, "--json", path)
+    result = invoke(*CURVE, *STORED_KNOBS, "--set", f"stored={recorded_store}", "--json", path)
     assert (result.code, result.err) == (0, "")
     assert "Knobs that matter, by 6 stored workloads" in re.sub(r"\s+", " ", result.out)
     written = read(path)
@@ -293,7 +296,7 @@ def test_only_the_knobs_that_matter_most_are_varied_where_that_is_asked_for(
     invoke: Callable[..., Any], tmp_path: Path, recorded_store: Path
 ) -> None:
     path = tmp_path / "search.json"
-    result = invoke(*AT_RANDOM, *STORED_KNOBS, "--stored", recorded_store, "--top", 1, "--json", path)
+    result = invoke(*AT_RANDOM, *STORED_KNOBS, "--set", f"stored={recorded_store}", "--set", "top=1", "--json", path)
     written = read(path)
     assert list(written["knobs"]) == ["pool_size"]
     assert set(written["not_varied"]) == {"oversubscribe", "timer_interval_ms"}
@@ -308,7 +311,7 @@ def test_settings_come_from_flags_over_environment_over_file(
     file.write_text('backend = "curve"\nmethod = "random"\nrounds = 2\nknob = ["pool_size=1..8"]\n', encoding="utf-8")
     monkeypatch.setenv("POOLPILOT_SEARCH_ROUNDS", "3")
     monkeypatch.setenv("POOLPILOT_SEARCH_SAMPLES_PER_ROUND", "5")
-    result = invoke("search", "--config", file, "--samples-per-round", 1, "--json", path)
+    result = invoke(*SEARCH, "--config", file, "--set", "samples_per_round=1", "--json", path)
     assert (result.code, result.err) == (0, "")
     written = read(path)
     assert (written["rounds_done"], written["knobs"]) == (3, {"pool_size": "1..8"})
@@ -319,21 +322,21 @@ def test_settings_come_from_flags_over_environment_over_file(
     ("options", "says"),
     [
         (["--family", "sunshine"], "there is no family 'sunshine'"),
-        (["--noise", "0.1"], "belong to --backend curve"),
+        (["--set", "noise=0.1"], "belong to --backend curve"),
         (["h=db1", "--backend", "curve"], "names a MariaDB server"),
         (["--backend", "curve", "--knob", "speed"], "no knob 'speed'"),
         (["--backend", "curve", "--knob", "pool_size=no"], "a knob is named as NAME"),
         (["--backend", "curve", "--knob", "pool_size=4"], "nothing to search among: pool_size 4 alone"),
-        (["--until-stable", "--rounds", "5"], "leave out one of them"),
-        (["--top", "1"], "name their store with --stored"),
-        (["--backend", "curve", "--stored", "nowhere"], "the store nowhere holds no workloads"),
+        (["--set", "until_stable=true", "--rounds", "5"], "leave out one of them"),
+        (["--set", "top=1"], "name their store with --set stored=FOLDER"),
+        (["--backend", "curve", "--set", "stored=nowhere"], "the store nowhere holds no workloads"),
         (["--config", "nowhere.toml"], "there is no settings file nowhere.toml"),
         (["--rounds", "0"], "'rounds': Input should be greater"),
         (["--backend", "curve", "--json", "/nowhere/search.json"], "there is no such folder"),
     ],
 )
 def test_mistakes_are_one_sentence(invoke: Callable[..., Any], options: list[str], says: str) -> None:
-    result = invoke("search", *options)
+    result = invoke(*SEARCH, *options)
     assert result.code == 1
     assert result.err.startswith("poolpilot: ")
     assert len(result.err.splitlines()) == 1
@@ -343,12 +346,6 @@ def test_mistakes_are_one_sentence(invoke: Callable[..., Any], options: list[str
 def test_stored_workloads_that_were_measured_elsewhere_are_refused(
     invoke: Callable[..., Any], recorded_store: Path
 ) -> None:
-    result = invoke(*CURVE, "--knob", "pool_size=64,128", "--stored", recorded_store)
+    result = invoke(*CURVE, "--knob", "pool_size=64,128", "--set", f"stored={recorded_store}")
     assert result.code == 1
     assert "was measured under no configuration that this search may try" in result.err
-
-
-def test_help_groups_the_options(invoke: Callable[..., Any]) -> None:
-    result = invoke("search", "--help")
-    for wanted in ("[DSN]", "Without a DSN", "The search", "Rounds", "The Gaussian process", "At the end", "--keep"):
-        assert wanted in result.out

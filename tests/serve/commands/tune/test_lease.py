@@ -13,7 +13,7 @@ from poolpilot.lab.instance import Lab
 from poolpilot.lab.sysbench_load import SqlLoad
 from poolpilot.mariadb.session import Session
 
-LEASED = ("--mode", "apply", "--propose", "8,4,400", "--lease", "event", "--lease-s", "5", *ENDLESS)
+LEASED = ("--mode", "apply", "--propose", "8,4,400", "--lease", "event", "--set", "lease_s=5", *ENDLESS)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_stopped_tuner_loses_its_lease_and_goes_on_once_it_wakes(stage: Stage) -
 
 
 def test_orderly_end_leaves_no_event(stage: Stage) -> None:
-    with stage.running("tune", *LEASED, "--lease-s", "60") as process:  # no busy machine is silent for so long
+    with stage.running("tune", *LEASED, "--set", "lease_s=60") as process:  # no busy machine is silent for so long
         stage.until(STEP, process)
         assert events(stage) == 1
         process.send_signal(signal.SIGTERM)

@@ -20,8 +20,11 @@ from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
 from poolpilot.serve.tuner.machine.evidence.tuner_observation import Proposal
 
-SIMULATED = ("--backend", "simulated", "--seed", 3)
-QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)
+SIMULATED = ("--backend", "simulated", "--set", "seed=3")
+QUICK = tuple(
+    f"--set={one}"
+    for one in ("pace.observe_for_s=2", "pace.baseline_windows=2", "pace.least_pairs=2", "guard.cool_down_s=5")
+)
 
 Invoke = Callable[..., Any]
 
@@ -111,7 +114,7 @@ def test_first_tuple_returns_at_the_end_where_that_is_asked_for(invoke: Invoke) 
 def test_bad_proposal_is_rolled_back(invoke: Invoke, tmp_path: Path) -> None:
     written = tmp_path / "out.json"
     options = ("--mode", "apply", "--seconds", 40, "--propose", "32,3,500", "--json", written)
-    result = invoke("tune", *SIMULATED, "--family", "latch_single", *QUICK, *options)
+    result = invoke("tune", *SIMULATED, "--set", "family=latch_single", *QUICK, *options)
     assert (result.code, result.err) == (0, "")
     values = json.loads(written.read_text())
     assert values["incumbent"] == values["initial"]
@@ -166,29 +169,32 @@ def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
         (("--propose", "0,3,10"), "--propose 0,3,10: pool_size is 0, outside the allowed range 1..128"),
         (("--propose", "4,1001,10"), "--propose 4,1001,10: oversubscribe is 1001, outside the allowed range 1..1000"),
         (("--keeper",), "--keeper watches over a MariaDB server"),
-        (("--guard.factor", "1"), "guard.factor"),
-        (("--guard.retry-after-s", "inf"), "guard.retry_after_s"),
-        (("--pace.ratio-shift", "inf"), "pace.ratio_shift"),
-        (("--pace.look-shift", "0.3"), "is called --pace.ratio-shift now"),
-        (("--guard.tries-per-hour", "3"), "is called --guard.trials-per-hour now"),
-        (("--at-end", "first"), "'first' is not one of"),
+        (("--set", "guard.factor=1"), "guard.factor"),
+        (("--set", "guard.retry_after_s=inf"), "guard.retry_after_s"),
+        (("--set", "pace.ratio_shift=inf"), "pace.ratio_shift"),
+        (("--set", "pace.look_shift=0.3"), "'pace.look_shift' is called 'pace.ratio_shift' now"),
+        (("--set", "guard.tries_per_hour=3"), "is called 'guard.trials_per_hour' now"),
+        (("--at-end", "first"), "setting 'at_end': Input should be 'incumbent' or 'initial'; it is 'first'"),
         (("--window", "inf"), "window"),
-        (("--guard.least-size", "200", "--guard.most-size", "300"), "but the server takes 1..128"),
-        (("--guard.least-size", "64", "--guard.most-size", "2"), "guard.least_size is 64, above guard.most_size"),
+        (("--set", "guard.least_size=200", "--set", "guard.most_size=300"), "but the server takes 1..128"),
         (
-            ("--guard.least-stall-limit-ms", "5000", "--guard.most-stall-limit-ms", "10"),
+            ("--set", "guard.least_size=64", "--set", "guard.most_size=2"),
+            "guard.least_size is 64, above guard.most_size",
+        ),
+        (
+            ("--set", "guard.least_stall_limit_ms=5000", "--set", "guard.most_stall_limit_ms=10"),
             "guard.least_stall_limit_ms is",
         ),
         (
-            ("--pace.least-pairs", "10", "--pace.most-pairs", "2"),
+            ("--set", "pace.least_pairs=10", "--set", "pace.most_pairs=2"),
             "pace.least_pairs is 10, above pace.most_pairs, which",
         ),
         (("--mode", "dictate"), "mode"),
-        (("--token-file", "tokens"), "--token-file is of a service: name one by --remote"),
+        (("--token-file", "tokens"), "the setting token_file is of a service: name one by --remote"),
         (("--remote", "http://example.org:8750"), "leaves this host without TLS"),
         (("--remote", "http://127.0.0.1:1", "--propose", "4,3,500"), "leave out --model and --propose"),
         (("--remote", "http://127.0.0.1:1", "--outcomes", "kept"), "leave out --outcomes"),
-        (("--remote", "http://127.0.0.1:1", "--remote-digest", "latest"), "remote_digest"),
+        (("--remote", "http://127.0.0.1:1", "--set", "remote_digest=latest"), "remote_digest"),
     ],
 )
 def test_wrong_settings_are_one_sentence(invoke: Invoke, options: tuple[str, ...], said: str) -> None:
@@ -231,7 +237,7 @@ def test_service_that_is_not_there_leaves_the_pool_alone_and_says_so(invoke: Inv
 
 def test_service_is_asked_and_told(invoke: Invoke, serving: Callable[..., Any], tellable: Callable[..., Any]) -> None:
     service = serving(tellable(PoolTuple(4, 3, 500), gain=1.0))
-    options = ("--mode", "apply", "--seconds", 40, "--remote", service.url, "--remote-deadline-s", 30)
+    options = ("--mode", "apply", "--seconds", 40, "--remote", service.url, "--set", "remote_deadline_s=30")
     result = invoke("tune", *SIMULATED, *QUICK, *options)
     assert (result.code, result.err) == (0, "")
     assert "(4, 3, 500) is verified" in result.out
@@ -280,7 +286,7 @@ def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -
     written = tmp_path / "why.json"
     nobody = invoke("why", "--shadow")
     assert nobody.code == 1
-    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--challenger", "network")
+    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--set", "challenger=network")
     assert "In force now: (4, 3, 500)." in invoke("tune", *SIMULATED, *QUICK, *options).out
     result = invoke("why", "--shadow", "--json", written)
     assert (result.code, result.err) == (0, "")
@@ -293,7 +299,7 @@ def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -
 @pytest.mark.parametrize("mode", ["advise", "apply"])
 def test_model_against_itself_names_the_same(invoke: Invoke, tmp_path: Path, mode: str) -> None:
     """Before, a challenger was asked for one of several measurements while who only advises has a single look."""
-    models = ("--model", "network", "--challenger", "network")
+    models = ("--model", "network", "--set", "challenger=network")
     invoke("tune", *SIMULATED, *QUICK, "--mode", mode, "--seconds", 60, *models, "--log", tmp_path / "log")
     asked = [
         line.observation
@@ -309,7 +315,7 @@ def test_model_against_itself_names_the_same(invoke: Invoke, tmp_path: Path, mod
 
 def test_shadow_without_a_challenger_says_how_to_name_one(invoke: Invoke) -> None:
     invoke("tune", *SIMULATED, *QUICK, "--seconds", 5)
-    assert "name a challenger by `poolpilot tune --challenger FOLDER`" in invoke("why", "--shadow").out
+    assert "name one by `poolpilot tune --set challenger=FOLDER`" in invoke("why", "--shadow").out
 
 
 def test_log_of_a_running_tuner_is_not_taken_away(invoke: Invoke, tmp_path: Path) -> None:
@@ -334,7 +340,7 @@ def test_why_counts_lines_of_a_log_that_are_damaged(invoke: Invoke, tmp_path: Pa
 def test_lease_is_not_given_away_by_a_question(invoke: Invoke) -> None:
     """Before, the server ended the tuner's connection while a service took its time, and what was next was refused."""
     given = ("S=/nowhere", "--mode", "apply", "--lease", "event", "--remote", "http://127.0.0.1:8750")
-    result = invoke("tune", *given, "--remote-deadline-s", 15)
+    result = invoke("tune", *given, "--set", "remote_deadline_s=15")
     assert result.code == 1
-    assert "is silent for 15 s under --lease-s 20" in result.err
-    assert "is silent for" not in invoke("tune", *given, "--remote-deadline-s", 14).err
+    assert "is silent for 15 s under lease_s 20" in result.err
+    assert "is silent for" not in invoke("tune", *given, "--set", "remote_deadline_s=14").err

@@ -31,7 +31,7 @@ from poolpilot.serve.tuner.decision_log import NAME, read_log
 
 pytestmark = pytest.mark.fault
 
-ASKING = (*QUICK, "--pace.ask-every-s", "0")
+ASKING = (*QUICK, "--set", "pace.ask_every_s=0")
 DAY_S = 86_400.0
 MOST_THREADS, SURPLUS = 60, 20
 """Threads of a pool that sleepers fill: what a tuple may ask for, and some to spare; and how many sleepers are left."""
@@ -122,13 +122,13 @@ def broken(request: pytest.FixtureRequest, raw: Raw, tmp_path: Path) -> tuple[st
         identity = make_identity(tmp_path, "service", days=-1)
         serving, predictor = request.getfixturevalue("serving"), request.getfixturevalue("predictor")
         service = serving(predictor, tls_certificate=identity.certificate, tls_key=identity.key)
-        return ("--remote", service.url, "--remote-authority", str(identity.certificate))
+        return ("--remote", service.url, "--set", f"remote_authority={identity.certificate}")
     if request.param == "wrong digest":
         serving, predictor = request.getfixturevalue("serving"), request.getfixturevalue("predictor")
-        return ("--remote", serving(predictor).url, "--remote-digest", "cd" * 32)
+        return ("--remote", serving(predictor).url, "--set", f"remote_digest={'cd' * 32}")
     if request.param == "slow":
         url = raw(http_answer(b"{}"), 60.0).url
-        return ("--remote", url, "--remote-deadline-s", "0.5")
+        return ("--remote", url, "--set", "remote_deadline_s=0.5")
     return ("--remote", raw(b"\x00\xff" * 100).url)
 
 
@@ -146,7 +146,7 @@ def test_a_service_that_is_broken_changes_nothing(stage: Stage, broken: tuple[st
 
 def test_a_service_that_is_killed_is_asked_again_once_it_is_back(stage: Stage, tmp_path: Path) -> None:
     log, port = tmp_path / "log", free_or_checked(None)
-    remote = ("--remote", f"http://127.0.0.1:{port}", "--remote-deadline-s", "30")
+    remote = ("--remote", f"http://127.0.0.1:{port}", "--set", "remote_deadline_s=30")
     with stage.tuner("--mode", "advise", *remote, *ASKING, "--log", str(log)) as process:
         for _ in range(2):
             with PreparedCommand(["serve", "--port", str(port)], os.environ) as service:
@@ -190,7 +190,7 @@ def fill(folder: Path) -> None:
 def test_a_full_disk_under_the_journal_ends_it_where_it_began(stage: Stage, small_disk: Path, tmp_path: Path) -> None:
     stage.journals = small_disk
     # It is verified in the end, and that a further step is must be noted first.
-    with stage.applying(*UNTIRING, "--pace.verify-windows", "10", "--log", str(tmp_path / "log")) as process:
+    with stage.applying(*UNTIRING, "--set", "pace.verify_windows=10", "--log", str(tmp_path / "log")) as process:
         stage.until(STEP, process)
         fill(small_disk)
         said = said_until(process, "nothing more is set")

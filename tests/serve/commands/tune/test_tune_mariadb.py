@@ -21,14 +21,14 @@ LOAD = selects(think_ms=50.0)
 
 FIRST = PoolTuple(4, 4, 400, idle_timeout_s=1.0)
 QUICK = (
-    *("--window", "0.3", "--settle", "0.05", "--pace.observe-for-s", "0.5", "--pace.baseline-windows", "2"),
-    *("--guard.most-drop", "0.9999", "--guard.most-latency-rise", "1e6", "--pace.shift", "3"),
-    *("--guard.min-gain", "0", "--pace.least-requests", "0", "--pace.wanted-error", "1"),
+    *("--window", "0.3", "--set=settle=0.05", "--set=pace.observe_for_s=0.5", "--set=pace.baseline_windows=2"),
+    *("--set=guard.most_drop=0.9999", "--set=guard.most_latency_rise=1e6", "--set=pace.shift=3"),
+    *("--set=guard.min_gain=0", "--set=pace.least_requests=0", "--set=pace.wanted_error=1"),
 )
 """A quiet server is tuned all the same, and no trial ends for what it does: of a window of a third of a second a busy
 machine may take nearly all."""
 
-ENDLESS = (*QUICK, "--pace.least-pairs", "100", "--pace.most-pairs", "200", "--pace.verify-windows", "1000")
+ENDLESS = (*QUICK, "--set=pace.least_pairs=100", "--set=pace.most_pairs=200", "--set=pace.verify_windows=1000")
 """A trial that does not end by itself, and is not verified where chance calls it clearly better."""
 
 
@@ -71,9 +71,9 @@ def stage(restartable_lab: Lab, tmp_path: Path) -> Iterator[Stage]:
 
 UNTIRING = (
     *QUICK,
-    *("--pace.least-pairs", "1", "--pace.most-pairs", "1", "--pace.verify-windows", "1", "--pace.ask-every-s", "0"),
-    *("--guard.cool-down-s", "0", "--guard.retry-after-s", "0", "--guard.breaker-roll-backs", "99"),
-    *("--guard.trials-per-hour", "99"),
+    *("--set=pace.least_pairs=1", "--set=pace.most_pairs=1", "--set=pace.verify_windows=1", "--set=pace.ask_every_s=0"),
+    *("--set=guard.cool_down_s=0", "--set=guard.retry_after_s=0", "--set=guard.breaker_roll_backs=99"),
+    "--set=guard.trials_per_hour=99",
 )
 """Chance calls one trial in twenty worse; here the next one follows at once."""
 

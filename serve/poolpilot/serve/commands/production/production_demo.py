@@ -33,12 +33,12 @@ from poolpilot.serve.page.page_server import PageServer
 SAFE, BAD, NEXT = (16, 3, 10), "1,1,6000", "8,3,10"
 """The incumbent when the incidents begin, the prediction that is planted, and an ordinary step."""
 
-FARTHEST = "--guard.factor=16"
+FARTHEST = "--set=guard.factor=16"
 """The widest step that a guard may be given: with a narrower one the planted prediction would never be set."""
 
 ENDLESS = (
-    *("--pace.least-pairs=100", "--pace.most-pairs=200"),
-    *("--guard.most-drop=0.9999", "--guard.most-latency-rise=1e6"),
+    *("--set=pace.least_pairs=100", "--set=pace.most_pairs=200"),
+    *("--set=guard.most_drop=0.9999", "--set=guard.most_latency_rise=1e6"),
 )
 """A trial that goes on until somebody kills the tuner, whatever a busy machine does to a window of it."""
 
@@ -199,7 +199,7 @@ class ProductionDemo:
         settings = self.settings
         return (
             f"--window={settings.window_s:g}",
-            f"--settle={settings.settle_s:g}",
+            f"--set=settle={settings.settle_s:g}",
             *flags_of("guard", settings.guard),
             *flags_of("pace", settings.pace),
         )

@@ -104,7 +104,7 @@ class TunerChild:
 def flags_of(section: str, settings: BaseModel) -> list[str]:
     """The flags that give a tuner these settings; for the others it has its own defaults."""
     given = settings.model_dump(mode="json")
-    return [f"--{section}.{name.replace('_', '-')}={value}" for name, value in given.items()]
+    return [f"--set={section}.{name}={value}" for name, value in given.items()]
 
 
 def _environment(journals: Path) -> dict[str, str]:

@@ -97,7 +97,7 @@ def test_next_to_nothing_that_ends_is_no_comparison() -> None:
     censored = result_of({**few, "default_again": few["default"]}).censored
     assert censored is not None
     assert "of the reference 8 requests ended in time in 4 s" in censored  # the other 4 are of no weight
-    assert "--files.run.paired.measurement.window-s" in censored
+    assert "files.run.paired.measurement.window_s" in censored
 
 
 def test_requests_that_end_too_late_are_no_comparison_either() -> None:

@@ -1,4 +1,4 @@
-"""`poolpilot diagnose` from its arguments to what it prints and writes."""
+"""`poolpilot check` from its arguments to what it prints and writes."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread
 
 
 def test_a_server_without_load_is_not_judged(invoke: Callable[..., Any], lab: Lab, tmp_path: Path) -> None:
-    result = invoke("diagnose", f"F={lab.defaults_file}", "--seconds", 1, "--json", tmp_path / "told.json")
+    result = invoke("check", f"F={lab.defaults_file}", "--seconds", 1, "--json", tmp_path / "told.json")
     told = json.loads((tmp_path / "told.json").read_text())
     assert (result.code, result.err, told["verdict"]) == (0, "", "unjudged")
     assert "no statement ended within" in result.out
@@ -36,7 +36,7 @@ def test_who_holds_a_row_and_the_line_that_ends_it_are_printed(
         )
         clients.send(clients.session(), "UPDATE told.one SET id = 3")
         until(lambda: clients.row_waits() == 1)
-        result = invoke("diagnose", f"F={clients.file}", "--json", tmp_path / "told.json")
+        result = invoke("check", f"F={clients.file}", "--json", tmp_path / "told.json")
     told = json.loads((tmp_path / "told.json").read_text())
     assert (result.code, result.err, told["verdict"]) == (0, "", "lock_holder_idle")
     assert told["findings"][0]["sessions"] == [holder.connection_id]
@@ -56,7 +56,7 @@ def test_a_login_that_finds_no_thread_is_a_finding_with_the_lines_for_my_cnf(
             clients.send(session, "SELECT SLEEP(9)")
         until(lambda: clients.waiting("User sleep") == 4)
         monkeypatch.setattr(session_module, "ANSWER_WITHIN_S", 1.0)
-        result = invoke("diagnose", f"S={lab.socket},F={lab.root_file}", "--json", tmp_path / "told.json")
+        result = invoke("check", f"S={lab.socket},F={lab.root_file}", "--json", tmp_path / "told.json")
     assert (result.code, result.err) == (0, "")
     assert json.loads((tmp_path / "told.json").read_text())["verdict"] == "no_login"
     assert "extra_port = 3307" in result.out.splitlines()
@@ -76,7 +76,7 @@ def test_a_login_that_is_refused_since_all_connections_are_in_use_is_a_finding(
             opened = int(clients.seen_by.row("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[1])
             for _ in range(11 - opened):  # one more is left to who may administer connections, as both accounts here
                 clients.session()
-            result = invoke("diagnose", f"F={normal_port}", "--json", tmp_path / "told.json")
+            result = invoke("check", f"F={normal_port}", "--json", tmp_path / "told.json")
         finally:
             clients.seen_by.execute(f"SET GLOBAL max_connections = {most}")
     assert (result.code, result.err) == (0, "")
@@ -92,7 +92,7 @@ def test_a_login_that_is_refused_since_all_connections_are_in_use_is_a_finding(
     ],
 )
 def test_mistakes_are_one_sentence(invoke: Callable[..., Any], arguments: tuple[object, ...], says: str) -> None:
-    result = invoke("diagnose", *arguments)
+    result = invoke("check", *arguments)
     assert result.code == 1
     assert says in result.err
     assert result.err.count("\n") == 1
