@@ -82,8 +82,9 @@ docs: $(FULL)/.ready ## build the documentation site into build/site; a broken l
 	@mkdir -p build  # with --quiet, --strict would not see the warnings that it is to fail by
 	$(FULL)/bin/mkdocs build --strict >build/docs.log 2>&1 || { grep -v INFO build/docs.log; exit 1; }
 
-man: $(FULL)/.ready ## write the manual page docs/man/poolpilot.1 from the command
+man: $(FULL)/.ready ## write docs/man/poolpilot.1 and docs/settings.md from the commands
 	@$(FULL)/bin/python docs/man/manual_page.py
+	@$(FULL)/bin/python docs/settings_page.py
 
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
 	@mkdir -p benchmarks/reports

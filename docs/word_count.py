@@ -24,6 +24,9 @@ LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 SENTENCE_END = re.compile(r"(?<=[.?!])[\"')*]*\s+(?=[\"'(*`]*[A-Z0-9`])")
 WORD = re.compile(r"\w")
 
+GENERATED = ("docs/settings.md",)
+"""A reference to look things up in, which a program writes: it is counted, and not among what is to be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageCount:

@@ -13,7 +13,6 @@ from typing import Any
 import typer
 
 from poolpilot.serve.commands.main import build
-from poolpilot.serve.commands.options.settings_command import BuiltCommand
 
 PAGE = Path(__file__).with_name("poolpilot.1")
 
@@ -35,7 +34,7 @@ and
 suit the workload. Asked to, it tries them out in staging and puts the old values back.
 The three values together are a configuration, written (pool size, oversubscribe, timer interval in ms).
 .PP
-Commands of the group Look change nothing. Those of the group Act change a MariaDB server only with
+Commands of the group Observe change nothing. Those of the group Act change a MariaDB server only with
 .BR \\-\\-execute ;
 .B tune
 with
@@ -48,13 +47,17 @@ Those of the group Learn, and a few others, need the training extra and say so w
 
 LAST = """\
 .SH CONFIGURATION
-Options come from the file of
+A flag is what a user sets at a prompt. Every other setting stands in the file of
 .B \\-\\-config
-(TOML), then from the environment, then from flags; the later wins. Most commands read
-.BR POOLPILOT_ \\fICOMMAND\\fR_\\fIOPTION\\fR ,
-such as
-.BR POOLPILOT_SERVE_PORT ;
-such a variable that is of no option is refused.
+(TOML), in the environment, such as
+.BR POOLPILOT_SERVE_PORT ,
+or behind
+.BR \\-\\-set .
+Flags and
+.B \\-\\-set
+win over the environment, that over the file. A name of no setting is refused.
+.B "poolpilot check \\-\\-settings COMMAND \\-\\-defaults"
+explains all settings of a command; docs/settings.md lists them.
 .SH ENVIRONMENT
 .TP
 .BR POOLPILOT_CHAMPION ", " POOLPILOT_MARIADB_CHAMPION
@@ -93,9 +96,9 @@ A gate or a check does not pass.
 Interrupted.
 .SH EXAMPLES
 .TP
-Can a server be tuned, and what would help? Neither changes anything.
+Can a server be tuned, does its pool serve, and what would help? Neither changes anything.
 .nf
-poolpilot mariadb check S=/run/mysqld/mysqld.sock
+poolpilot check S=/run/mysqld/mysqld.sock
 poolpilot advise S=/run/mysqld/mysqld.sock
 .fi
 .TP
@@ -126,7 +129,7 @@ def sections(group: Command, path: str) -> Iterator[str]:
         if hasattr(command, "commands"):
             yield from sections(command, inner)
         else:
-            yield section(command.whole() if isinstance(command, BuiltCommand) else command, inner)
+            yield section(command, inner)
 
 
 def section(command: Command, path: str) -> str:

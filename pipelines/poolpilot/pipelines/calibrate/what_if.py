@@ -36,7 +36,7 @@ class SimulateSettings(ProgramSettings):
 
     profile: Path = Field(
         default=Path("profile.json"),
-        description="JSON file: the body of POST /v1/predict, or what climb, search or lab load wrote. Its last window "
+        description="JSON file: the body of POST /v1/predict, or what climb or lab load wrote. Its last window "
         "is what is simulated; a MariaDB server alone, without its clients' latencies, tells too little for that.",
     )
     machine: Path | None = Field(

@@ -89,7 +89,7 @@ def _explained(
         value = getattr(value, part, None)  # None of what must be given and was not
     return ExplainedSetting(
         name=name,
-        value=_as_text(value),
+        value=as_text(value),
         origin=named_by[0] if named_by else Origin.DEFAULT,
         allowed=allowed_of(field),
         meaning=str(field.description or "").replace("\\[", "["),
@@ -132,7 +132,8 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}"
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value as people read it."""
     if value is None or value == ():
         return NOT_SET
     if isinstance(value, BaseModel):

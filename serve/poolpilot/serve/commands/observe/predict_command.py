@@ -22,7 +22,7 @@ class PredictSettings(ProgramSettings):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PREDICT_")
 
     windows: Path = Field(
-        description="JSON file: the body of POST /v1/predict, or what advise, climb, search, sweep or lab load wrote.",
+        description="JSON file: the body of POST /v1/predict, or what advise, climb or lab load wrote.",
     )
     model: Path | None = Field(
         default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."

@@ -69,7 +69,7 @@ class TuneSettings(RemoteOptions):
     )
     propose: str | None = option(None, "Try this configuration instead of asking: size,oversubscribe,stall limit.")
     log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.")
-    outcomes: Path | None = option(None, "Also keep what became of trials, for `poolpilot learn --outcomes`.")
+    outcomes: Path | None = option(None, "Also keep what became of trials, for `poolpilot learn --outcomes FOLDER`.")
     page: int | None = Field(
         default=None,
         ge=0,
