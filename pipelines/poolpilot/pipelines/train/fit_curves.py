@@ -70,7 +70,7 @@ def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
                 keep_run(row, out)
                 finished[scenario.workload.name] = row
     if not finished:
-        raise ServerError("no workload could be simulated; give --workloads a larger number")
+        raise ServerError("no workload could be simulated; give a larger number by --set workloads=N")
     wanted = [scenario.workload.name for scenario in scenarios]
     light = sum(scenario.workload.family in LIGHT_FAMILIES for scenario in scenarios)
     source = (

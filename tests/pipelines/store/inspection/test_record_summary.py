@@ -108,7 +108,7 @@ def test_damaged_segments_are_counted_and_left_where_they_are(recorded_store: Pa
 def test_a_definition_that_cannot_be_read_is_a_sentence(recorded_store: Path, tmp_path: Path) -> None:
     (first, *_) = StagingStore(recorded_store).workload_rows().values()
     StagingStore(tmp_path).workloads.append([{**first, "limits": "{}"}], "run")
-    with pytest.raises(StoreError, match=r"the definition of workload .* cannot be read .*records check"):
+    with pytest.raises(StoreError, match=r"the definition of workload .* cannot be read .*records --check"):
         StoreSummary.of(tmp_path)
 
 

@@ -84,7 +84,7 @@ class ProductionDemo:
         Raises:
             ServerError: Its port cannot be had.
         """
-        server = PageServer(self.logs, self.settings.page, "--page")
+        server = PageServer(self.logs, self.settings.page, "--set page=PORT")
         self._say(f"The tuners' decisions are shown at {server.url} until this ends.")
         with server.running():
             yield
