@@ -38,6 +38,7 @@ WANTED = {
     "model_type": "Input should be a table of settings",
     "dict_type": "Input should be a table of settings",
     "path_type": "Input should be a path, as text",
+    "missing": "it must be given",
 }
 """What a value should be, where Pydantic's own words are Python's."""
 
@@ -334,7 +335,8 @@ def _refusal(error: ValidationError) -> str:
             return f"setting {name!r} is called {today!r} now"
         return f"setting {name!r}: there is no such setting"
     reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {_shown(first['input'])}")
+    is_told = first["type"] != "missing" and not SECRET_NAME.search(name)
+    return f"setting {name!r}: {reason}" + (f"; it is {_shown(first['input'])}" if is_told else "")
 
 
 def _with_named(defaults: BaseModel, given: BaseModel) -> BaseModel:

@@ -27,7 +27,7 @@ NATIVE_NAMES = {_OWN_NAMES.get(name, name.removeprefix("hcm_")): name for name i
 
 
 def _setting(name: str, **changes: Any) -> Any:
-    """The field of a row of the C++ table; commands have a flag for it, which their help leaves out."""
+    """The field of a row of the C++ table."""
     row = _ROWS[name]
     own = _OWN_NAMES.get(name, name.removeprefix("hcm_"))
     if isinstance(row["default"], float):

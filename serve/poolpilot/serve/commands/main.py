@@ -19,7 +19,7 @@ import typer
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.errors import PoolPilotError
 from poolpilot.serve.commands.command_line import act_commands, learn_commands, observe_commands
-from poolpilot.serve.commands.command_line.older_names import refusal_of_before
+from poolpilot.serve.commands.command_line.names_of_before import refusal_of_before
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 OBSERVE = "Observe"

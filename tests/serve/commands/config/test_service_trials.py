@@ -66,7 +66,7 @@ def test_what_a_service_refuses_is_refused(written: str, said: str, tmp_path: Pa
 
 
 def test_a_service_has_no_dsn() -> None:
-    with pytest.raises(SettingError, match="DSN is not of `poolpilot serve`: leave it out"):
+    with pytest.raises(typer.BadParameter, match="DSN is not of `poolpilot serve`: leave it out"):
         check(None, dsn="h=db1")
 
 

@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START
-from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
@@ -19,8 +18,7 @@ from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
-from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, command_defaults
-from poolpilot.serve.commands.climb.settings_table import setting_rows, settings_table
+from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
 from poolpilot.serve.commands.observe.predict_command import prediction_table
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.tuning.conduct import conduct
@@ -37,8 +35,6 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
         ServerError: The server cannot be reached, or is gone.
     """
     console = terminal()
-    if settings.list_settings:
-        return show_settings(settings, console, json_path)
     settings.check()
     settings.native()
     if settings.choice.backend is Backend.CURVE:
@@ -122,17 +118,6 @@ def _lines(run: ClimbRun) -> SettingLines:
     if rows[1]["goodput_per_s"] <= rows[0]["goodput_per_s"]:
         return SettingLines()
     return lines_to_keep(run.target, run.before.window.pool_tuple, reached, kept=run.settings.keep)
-
-
-def show_settings(settings: ClimbRunSettings, console: Console, json_path: Path | None) -> None:
-    """Prints the settings of the climber, with what the command has them at by default.
-
-    Raises:
-        SettingError: The file cannot be written.
-    """
-    rows = setting_rows(ClimbSettings(**command_defaults(settings.default_period_s)))
-    console.print(settings_table(rows))
-    write_json(json_path, {"settings": rows})
 
 
 def verified_predictor(settings: ClimbRunSettings) -> Predictor:

@@ -36,7 +36,6 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
     warm: bool = option(False, "Try what is predicted first.")
     model: Path | None = option(None, "What was learned, or a network.")
     set: tuple[str, ...] = option((), "Any setting; repeat it for more.")
-    list_settings: bool = option(False, "Print them, with range and effect.")
 
     _sources: tuple[Path | None, Mapping[str, Any]] = PrivateAttr(default=(None, {}))
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import typer
+from pydantic import ValidationError
+
 from poolpilot.env.output import check_folder
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
@@ -44,19 +47,31 @@ class CommandLine(NamedTuple):
         return self._replace(flags={today if one == name else one: value for one, value in self.flags.items()})
 
     def settings(self, model: type[Settings], use: str) -> Settings:
-        """The settings: flags win over the environment, that over the file.
+        """The settings: `--set` wins over flags, these over the environment, that over the file.
 
         Args:
             model: The settings model.
             use: What the command is called in this use, for the error.
 
         Raises:
-            SettingError: A flag is not of this use, the file is missing or broken, or a value is refused.
+            BadParameter: A flag is not of this use, or one that this use must have is missing.
+            SettingError: The file is missing or broken, or a value is refused.
         """
         for name in self.flags:
             if name not in model.model_fields:
-                shown = "DSN" if name == "dsn" else f"--{name.replace('_', '-')}"
-                raise SettingError(f"{shown} is not of `poolpilot {use}`: leave it out")
-        loaded = model.load(self.config, self.flags, self.assignments)
+                raise typer.BadParameter(f"{_shown(name)} is not of `poolpilot {use}`: leave it out")
+        try:
+            loaded = model.load(self.config, self.flags, self.assignments)
+        except SettingError as error:
+            if isinstance(error.__cause__, ValidationError):
+                first = error.__cause__.errors()[0]
+                if first["type"] == "missing":
+                    raise typer.BadParameter(f"`poolpilot {use}` needs {_shown(str(first['loc'][0]))}") from error
+            raise
         check_folder(self.json_path)
         return loaded
+
+
+def _shown(name: str) -> str:
+    """What a setting is called on the command line."""
+    return "DSN" if name == "dsn" else f"--{name.replace('_', '-')}"

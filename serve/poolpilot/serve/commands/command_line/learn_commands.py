@@ -26,7 +26,7 @@ from poolpilot.serve.commands.command_line.shared_flags import (
 from poolpilot.serve.commands.command_line.uses import run
 
 
-class Stage(StrEnum):
+class LearnStage(StrEnum):
     """A stage of learning that can be run by itself."""
 
     COLLECT = "collect"
@@ -38,7 +38,7 @@ class Stage(StrEnum):
 
 def learn(
     stage: Annotated[
-        Stage | None, typer.Argument(help="One stage alone; all of them if not given.", show_default=False)
+        LearnStage | None, typer.Argument(help="One stage alone; all of them if not given.", show_default=False)
     ] = None,
     minutes: Annotated[float | None, flag("--minutes", "Minutes to learn for: 30.", "X")] = None,
     out: Annotated[
@@ -81,7 +81,7 @@ def learn(
 
 
 def records(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of record stores.", metavar="FOLDER...")],
+    folders: Annotated[list[Path], typer.Argument(help="Folders of record stores.", metavar="FOLDER")],
     check: Annotated[bool | None, flag("--check", "Name all that makes them unfit to learn from.")] = None,
     sql: Annotated[str | None, flag("--sql", "Ask them this SELECT over records, workloads, features.", "TEXT")] = None,
     limit: Annotated[int | None, flag("--limit", "Rows of an answer that are shown: 50.", "N")] = None,

@@ -23,7 +23,7 @@ from poolpilot.serve.commands.command_line.shared_flags import (
     flag,
     place,
 )
-from poolpilot.serve.commands.command_line.uses import run
+from poolpilot.serve.commands.command_line.uses import found_at, run
 
 
 def demo(
@@ -112,9 +112,8 @@ def check(
     """
     line = CommandLine.of(locals()).without("settings")
     if settings is not None:
-        from poolpilot.serve.commands.config.config_command import check_settings
-
-        check_settings(settings, line.without("defaults"), all_of_them=bool(defaults))
+        explain = found_at("config.config_command:check_settings")
+        explain(settings, line.without("defaults"), all_of_them=bool(defaults))
         return
     if dsn is None:
         raise typer.BadParameter("name what to check: a DSN, or --settings COMMAND")
@@ -139,7 +138,7 @@ def grants(
 
 
 def why(
-    log: Annotated[Path | None, place("Folder of the decisions; the newest of this host.", "[LOG]")] = None,
+    log: Annotated[Path | None, place("Folder of the decisions; the newest of this host.", "LOG")] = None,
     last: Annotated[int | None, flag("--last", "How many decisions: 20.", "N")] = None,
     report: Annotated[bool | None, flag("--report", "Also add up what tuning did cost and bring.")] = None,
     replay: Annotated[bool | None, flag("--replay", "Also make each decision again of what it was made by.")] = None,
@@ -156,7 +155,7 @@ def why(
 
 
 def page(
-    folder: Annotated[Path | None, place("Folder of the logs; that of this user's tuners.", "[FOLDER]")] = None,
+    folder: Annotated[Path | None, place("Folder of the logs; that of this user's tuners.", "FOLDER")] = None,
     port: Port = None,
     config: Config = None,
     assignments: Set = None,

@@ -28,7 +28,7 @@ Json = Annotated[Path | None, flag("--json", "Write the result to this file as J
 
 Dsn = Annotated[
     str | None,
-    place("The server: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, F=my.cnf or a host name.", "[DSN]"),
+    place("The server: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, F=my.cnf or a host name.", "DSN"),
 ]
 DefaultsFile = Annotated[
     Path | None, flag("--defaults-file", "The option file to read, not those of `mariadb`.", "FILE", SERVER)

@@ -23,7 +23,7 @@ class Use:
 
     def model(self) -> type[ProgramSettings]:
         """The class of its settings."""
-        model: type[ProgramSettings] = _named(self.settings)
+        model: type[ProgramSettings] = found_at(self.settings)
         return model
 
 
@@ -85,10 +85,11 @@ def run(name: str, line: CommandLine) -> None:
         SettingError: A flag is not of this use, or a value is refused; and what the command raises.
     """
     use = use_named(name)
-    _named(use.work)(line.settings(use.model(), name), line.json_path)
+    found_at(use.work)(line.settings(use.model(), name), line.json_path)
 
 
-def _named(place: str) -> Any:
+def found_at(place: str) -> Any:
+    """What stands at a place, such as `tune.tune_command:tune`; commands import this package, and not it them."""
     module, name = place.split(":")
     inside = "poolpilot" if module.startswith(("pipelines.", "serve.")) else "poolpilot.serve.commands"
     return getattr(import_module(f"{inside}.{module}"), name)

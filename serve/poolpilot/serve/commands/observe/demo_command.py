@@ -19,14 +19,6 @@ from poolpilot.pipelines.demo.demo_stages import demo_workloads, mariadb_stages,
 from poolpilot.pipelines.demo.phases import DemoRun, WorkloadDemo
 from poolpilot.pipelines.evaluate.stage import Stage
 
-MARIADB_HELP = (
-    "The demonstration on a private MariaDB under sysbench: short requests beside long queries, a family that the "
-    "model was not trained on."
-)
-
-PANELS = {"Files": ("output", "config", "json_path")}
-"""The groups of the help."""
-
 
 def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
     """Runs the demonstration on the embedded pool and writes report.json and the pictures.

@@ -12,8 +12,6 @@ from poolpilot.mariadb.actuator import PROCEDURE
 from poolpilot.mariadb.grants import grants as grant_statements
 from poolpilot.serve.commands.options.mariadb_options import ProcedureName
 
-CHECK_HELP = "Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."
-
 
 class GrantsSettings(ProgramSettings):
     """Settings of `poolpilot grants`."""

@@ -32,9 +32,11 @@ COMMANDS_OF_BEFORE: Mapping[tuple[str, ...], str] = {
 }
 
 FLAGS_OF_BEFORE: Mapping[tuple[str, str], str] = {
+    ("advise", "--profile"): "--simulate",
     ("climb", "--cold"): "the default: leave it out",
     ("climb", "--list-settings"): "`poolpilot check --settings climb --defaults`",
     ("climb", "--settings"): "--config",
+    ("climb", "--window"): "--period",
     ("learn", "--no-track"): "--set track=false",
 }
 """Those that are no setting of their name: what does the same today."""
@@ -85,5 +87,5 @@ def _flag_of_before(command: str, flag: str) -> str | None:
 def _settings_of(use: str) -> Collection[str]:
     try:
         return settings_within(CATALOGUE[use].model())
-    except ModuleNotFoundError:  # of an extra that is missing: the command itself says so
+    except ImportError:  # of an extra or the native module: the command itself says so
         return ()
