@@ -6,59 +6,32 @@ POOLPILOT_BASE_PYTHON names its interpreter; `make test` prepares it and says so
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
-from typer.core import TyperGroup
 
-from poolpilot.serve.commands.main import build
+from poolpilot.serve.commands.command_line.uses import CATALOGUE
 
-IN_BASE = (
-    "advise DSN",
-    "advise --simulate FILE",
-    "advise --windows FILE",
-    "bundle",
-    "check DSN",
-    "check --settings climb",
-    "climb",
-    "climb --sweep DSN",
-    "demo",
-    "demo --mariadb",
-    "demo --production",
-    "grants",
-    "lab disk",
-    "lab down",
-    "lab load",
-    "lab up",
-    "lab workloads",
-    "learn curves",
-    "page",
-    "restore DSN",
-    "serve",
-    "tune",
-    "why",
-)
-"""Commands that a base installation runs, as README tells."""
+WITH_EXTRA = {
+    "bench climbers": "bench climbers",
+    "bench pool": "bench pool",
+    "bench simulator": "bench simulator",
+    "climb --search": "climb --search --backend curve",
+    "evaluate": "evaluate",
+    "learn": "learn",
+    "learn calibrate": "learn calibrate",
+    "learn collect": "learn collect",
+    "learn promote": "learn promote",
+    "learn train": "learn train",
+    "records": "records FOLDER",
+    "records --check": "records --check FOLDER",
+    "records --sql": "records --sql QUERY FOLDER",
+}
+"""Uses of commands that need the extra [train], and a line of each."""
 
-WITH_EXTRA = (
-    "bench climbers",
-    "bench pool",
-    "bench simulator",
-    "climb --search",
-    "evaluate",
-    "learn",
-    "learn calibrate",
-    "learn collect",
-    "learn promote",
-    "learn train",
-    "records FOLDER",
-    "records --check FOLDER",
-    "records --sql QUERY FOLDER",
-)
-"""Commands that need the extra [train]."""
+IN_BASE = tuple(use for use in CATALOGUE if use not in WITH_EXTRA)
+"""Uses that a base installation has, as README tells."""
 
 EXTRA_MODULES = ("botorch", "duckdb", "gymnasium", "mlflow", "pandas", "pyarrow", "ray", "scipy", "sklearn", "torch")
 
@@ -94,13 +67,15 @@ print(asyncio.run(ask()), len(unpickled))
 
 EXPLAIN = """
 import sys
+from poolpilot.serve.commands.command_line.uses import CATALOGUE, found_at
 from poolpilot.serve.commands.main import build
 command = build()
 for name in sys.argv[1:]:
+    words = [word for word in name.split() if not word.startswith("--")]
     try:
-        command([*name.split(), "--help"])
+        command([*words, "--help"])
     except SystemExit as ended:
-        print(f"{name}: {ended.code}")
+        print(f"{name}: {ended.code} {callable(found_at(CATALOGUE[name].work))} {bool(CATALOGUE[name].model())}")
 """
 
 
@@ -146,33 +121,28 @@ def test_base_lacks_the_extra(base_python: Path, tmp_path: Path, module: str) ->
     assert run(base_python, tmp_path, "-c", script).stdout.strip() == "None"
 
 
-def names_of(group: TyperGroup, before: str = "") -> Iterator[str]:
-    for name, command in group.commands.items():
-        if isinstance(command, TyperGroup):
-            yield from names_of(command, f"{before}{name} ")
-        else:
-            yield before + name
-
-
-def test_the_list_holds_every_command() -> None:
-    group = typer.main.get_command(build())
-    assert isinstance(group, TyperGroup)
-    assert sorted(names_of(group)) == sorted(IN_BASE + WITH_EXTRA)
-
-
 def test_help_shows_every_command(base_python: Path, tmp_path: Path) -> None:
     result = poolpilot(base_python, tmp_path, "--help")
     assert result.returncode == 0, result.stderr
-    assert [command for command in IN_BASE + WITH_EXTRA if command.split()[0] not in result.stdout] == []
+    assert [use for use in CATALOGUE if f"│ {use.split()[0]} " not in result.stdout] == []
 
 
-def test_commands_of_the_base_explain_themselves(base_python: Path, tmp_path: Path) -> None:
+def test_commands_of_the_base_explain_themselves_and_can_be_run(base_python: Path, tmp_path: Path) -> None:
     result = run(base_python, tmp_path, "-c", EXPLAIN, *IN_BASE)
     assert (result.returncode, result.stderr) == (0, "")
-    assert [line for line in result.stdout.splitlines() if line.endswith(": 0")] == [f"{name}: 0" for name in IN_BASE]
+    lines = [line for line in result.stdout.splitlines() if line.endswith(": 0 True True")]
+    assert lines == [f"{name}: 0 True True" for name in IN_BASE]
 
 
-@pytest.mark.parametrize("command", WITH_EXTRA)
+@pytest.mark.parametrize("use", IN_BASE)
+def test_settings_of_the_base_are_explained(base_python: Path, tmp_path: Path, use: str) -> None:
+    named = {"tune": ["--set", "backend=simulated"], "serve": ["--set", "port=0"]}.get(use, [])
+    result = poolpilot(base_python, tmp_path, "check", "--settings", use, "--defaults", *named)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "(default" in result.stdout
+
+
+@pytest.mark.parametrize("command", WITH_EXTRA.values())
 def test_command_that_needs_the_extra_says_what_to_install(base_python: Path, tmp_path: Path, command: str) -> None:
     result = poolpilot(base_python, tmp_path, *command.split())
     assert (result.returncode, result.stdout) == (1, "")
@@ -197,7 +167,7 @@ def body(tmp_path: Path, request_values: dict[str, Any]) -> Path:
 
 def test_predicts(base_python: Path, tmp_path: Path, body: Path) -> None:
     answer = tmp_path / "answer.json"
-    result = poolpilot(base_python, tmp_path, "predict", "--windows", str(body), "--json", str(answer))
+    result = poolpilot(base_python, tmp_path, "advise", "--windows", str(body), "--json", str(answer))
     assert result.returncode == 0, result.stderr
     assert json.loads(answer.read_text(encoding="utf-8"))["pool_tuple"]["pool_size"] >= 1
 

@@ -167,7 +167,7 @@ def test_account_without_the_right_is_told_what_gives_it(scheduled: Lab, tmp_pat
     run_sql(scheduled, with_password("unleased"))
     account = account_of(scheduled, "unleased")
     with (
-        pytest.raises(ServerError, match="mariadb grants --lease"),
+        pytest.raises(ServerError, match="poolpilot grants --lease"),
         tuner(scheduled, tmp_path, account, CallProcedure()),
     ):
         pass

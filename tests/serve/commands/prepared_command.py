@@ -30,7 +30,6 @@ from poolpilot.serve.commands.command_line.uses import CATALOGUE
 from poolpilot.serve.commands.main import main
 
 for use in CATALOGUE.values():
-    use.model()
     import_module("poolpilot.serve.commands." + use.work.partition(":")[0])
 asked = socket.socket(fileno=int(sys.argv[1]))
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -51,7 +51,7 @@ def refuse(faults: Iterable[Fault], folders: Sequence[Path]) -> list[Fault]:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise StoreError(
             f"these records are refused: {refused[0].sentence}{more}; all that is wrong is shown by: poolpilot records "
-            f"check {' '.join(map(str, folders))}"
+            f"--check {' '.join(map(str, folders))}"
         )
     return found
 

@@ -125,8 +125,8 @@ def _damaged(path: Path) -> Fault:
         "damaged",
         path,
         "",
-        f"segment {path} is damaged: its bytes do not fit the digest in its name; fetch it anew, or let poolpilot "
-        "collect set it aside and measure again what is missing",
+        f"segment {path} is damaged: its bytes do not fit the digest in its name; fetch it anew, or let `poolpilot "
+        "learn collect` set it aside and measure again what is missing",
     )
 
 
