@@ -62,7 +62,6 @@ def build() -> typer.Typer:
         help="Tunes the thread pool of a live database server from a few seconds of its workload.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
     )
     app.callback()(options)
     for group, functions in GROUPS.items():
