@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 from structlog.testing import capture_logs
 
-from poolpilot.errors import ArtefactError, PoolPilotError
+from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.champion import load_any_machine, load_champion
@@ -94,37 +94,6 @@ def test_old_model_answers_on_where_the_new_one_fails(
     assert client.get("/readyz").status_code == 200
     placed.append(shipped("mariadb"))
     assert client.post(MODEL).json()["failed_reload"] is None
-
-
-class FakePeers:
-    """All processes of a service; renewing fails where it is told to."""
-
-    def __init__(self, error: PoolPilotError | None = None) -> None:
-        self.error = error
-        self.renewed = 0
-
-    async def renew(self) -> None:
-        self.renewed += 1
-        if self.error is not None:
-            raise self.error
-
-    async def metrics(self) -> bytes:
-        return b"of_all 2.0\n"
-
-
-def test_one_of_several_asks_all_of_them(placed: list[Any]) -> None:
-    peers = FakePeers()
-    client = TestClient(create_app(placed[0], peers=peers))
-    assert client.post(MODEL).status_code == 200
-    assert peers.renewed == 1
-    assert client.get("/metrics").text == "of_all 2.0\n"
-
-
-def test_what_one_of_several_could_not_load_is_the_answer_of_all(placed: list[Any]) -> None:
-    client = TestClient(create_app(placed[0], peers=FakePeers(PoolPilotError("a replica did not answer"))))
-    refused = client.post(MODEL)
-    assert (refused.status_code, refused.json()["reason"]) == (503, "reload_failed")
-    assert "a replica did not answer" in refused.json()["detail"]
 
 
 def unsound(predictor: ScorePredictor) -> ScorePredictor:

@@ -22,7 +22,6 @@ from poolpilot.serve.service.renewal import Renewal
 from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.state_endpoints import StateEndpoints
-from poolpilot.serve.service.watch.peers import Peers
 from poolpilot.serve.service.watch.request_watch import RequestWatch
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
@@ -43,7 +42,6 @@ def create_app(
     load: Callable[[], Predictor] | None = None,
     outcomes: OutcomeLog | None = None,
     in_thread: bool = True,
-    peers: Peers | None = None,
 ) -> FastAPI:
     """Builds the service.
 
@@ -56,7 +54,6 @@ def create_app(
         outcomes: Where outcomes are kept; nowhere if not given.
         in_thread: Whether predictions are made in a thread of their own, so that one that takes long keeps nobody else
             waiting; those of `PredictorByKind` take less time than the thread costs.
-        peers: All processes of the service where it is one of several.
 
     Returns:
         The application; `state.renewal` loads models and tokens again, `state.metrics` are its own.
@@ -73,7 +70,7 @@ def create_app(
     routes = _routes(
         PredictionEndpoint(models, metrics, limits.body_timeout_s, in_thread=in_thread),
         OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
-        StateEndpoints(models, renewal, metrics, peers),
+        StateEndpoints(models, renewal, metrics),
         describes_itself=limits.openapi,
     )
     app.router.routes.extend(routes)

@@ -10,7 +10,6 @@ from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.serve.service.refusals.problem import Problem
 from poolpilot.serve.service.renewal import Renewal
 from poolpilot.serve.service.served_models import ServedModels
-from poolpilot.serve.service.watch.peers import Peers
 from poolpilot.serve.service.watch.service_metrics import MEDIA_TYPE, ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
@@ -23,16 +22,12 @@ class StateEndpoints:
         models: What answers.
         renewal: Loads them again.
         metrics: What is told of the service.
-        peers: Asked for metrics and to load again in the place of this process alone; None where it is the only one.
     """
 
-    def __init__(
-        self, models: ServedModels, renewal: Renewal, metrics: ServiceMetrics, peers: Peers | None = None
-    ) -> None:
+    def __init__(self, models: ServedModels, renewal: Renewal, metrics: ServiceMetrics) -> None:
         self._models = models
         self._renewal = renewal
         self._metrics = metrics
-        self._peers = peers
 
     async def health(self, _request: Request) -> Response:
         """`GET /healthz`: the process lives."""
@@ -61,12 +56,11 @@ class StateEndpoints:
             if self._renewal.under_way:  # loading takes seconds of a processor: nobody has it done twice at once
                 raise Problem("busy", "the models are being loaded again", headers={"Retry-After": "5"})
             try:
-                await (run_in_threadpool(self._renewal.run) if self._peers is None else self._peers.renew())
+                await run_in_threadpool(self._renewal.run)
             except PoolPilotError as error:
                 raise Problem("reload_failed", str(error)) from error
         return JSONResponse(self._models.as_dict())
 
     async def metrics(self, _request: Request) -> Response:
         """`GET /metrics`."""
-        text = self._metrics.text() if self._peers is None else await self._peers.metrics()
-        return Response(text, media_type=MEDIA_TYPE)
+        return Response(self._metrics.text(), media_type=MEDIA_TYPE)

@@ -1,4 +1,4 @@
-"""`poolpilot serve`: the prediction service under uvicorn, or under Ray Serve."""
+"""`poolpilot serve`: the prediction service."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,7 +22,6 @@ PANELS = {
         *("body_limit_bytes", "header_timeout_s", "body_timeout_s", "keep_alive_s"),
         *("concurrency_limit", "connection_limit", "rate_per_s", "rate_burst"),
     ),
-    "Ray": ("ray", "replicas", "replicas_per_node", "ray_address"),
 }
 """The groups of the help."""
 
@@ -38,7 +37,7 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
     Raises:
         KeyboardInterrupt: It is.
         ArtefactError: A model is missing or damaged.
-        SettingError: The file of tokens is refused, no Ray can be joined, or Ray is to be used and is not there.
+        SettingError: The file of tokens is refused.
         StoreError: The folder of outcomes cannot be written, or somebody else writes to it.
         ServerError: The address cannot be bound, a file of TLS is of no use, or there are too few descriptors.
     """
@@ -50,35 +49,15 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
     import structlog
 
     if threading.current_thread() is threading.main_thread():
-        # What it asks for happens anyway: all is loaded from here on. The servers have handlers of their own later.
+        # What it asks for happens anyway: all is loaded from here on. The server has a handler of its own later.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
-    if settings.ray:
-        run_under_ray(settings)
-        return
     with ExitStack() as opened:
         run(settings, opened)
-
-
-def run_under_ray(settings: ServeSettings) -> None:
-    """Serves from several processes until it is interrupted."""
-    import typer
-
-    from poolpilot.errors import SettingError
-
-    try:
-        from poolpilot.serve.replicas.ray_service import serve_under_ray
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "poolpilot":
-            raise
-        raise SettingError(
-            f"ray needs {error.name!r}, which this installation lacks; in a clone of PoolPilot: pip install '.[ray]'"
-        ) from error
-    serve_under_ray(settings, typer.echo)
 
 
 def run(settings: ServeSettings, opened: ExitStack) -> None:
