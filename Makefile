@@ -30,7 +30,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 
-.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak faults sanitize
+.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb soak faults sanitize
 .PHONY: screenshots style types tidy fuzz format man audit clean
 
 help: ## show this list
@@ -88,12 +88,10 @@ man: $(FULL)/.ready ## write the manual page docs/man/poolpilot.1 from the comma
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/python benchmarks/instruments.py --json benchmarks/reports/instruments.json
-	$(FULL)/bin/python benchmarks/hold.py --json benchmarks/reports/hold.json
 	$(FULL)/bin/python benchmarks/service_rate.py --json benchmarks/reports/service_rate.json
 	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
 	$(FULL)/bin/python benchmarks/demo_seeds.py
-	$(FULL)/bin/python benchmarks/results_page.py
-	$(FULL)/bin/python benchmarks/operations_page.py
+	$(FULL)/bin/python benchmarks/pages.py
 
 bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/results-climbing.md (half an hour; resumes)
 	@mkdir -p benchmarks/reports build/bench
@@ -101,30 +99,16 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rew
 	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
 	  $(call keep_runs,$$1)
 	}
-	bench climbers --seeds 30 --plots docs/images
-	bench climbers_ablations --ablations --seeds 10
+	bench climbers --seeds 30
 	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
-	for part in climber_claims climber_ablations knob_climb rw_climb; do
-	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
-	done
-	$(FULL)/bin/python benchmarks/climbing_page.py
+	$(FULL)/bin/python benchmarks/pages.py
 
 bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/python benchmarks/gain_bound.py --json benchmarks/reports/gain_bound.json --picture docs/images/gain_bound.png
 	$(FULL)/bin/python benchmarks/advice_walks.py --draws 400 --json benchmarks/reports/advice_walks.json
-	$(FULL)/bin/python benchmarks/rows_read.py
-	for part in signals cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
-
-bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/results-pool.md (70 minutes; resumes)
-	@mkdir -p benchmarks/reports build/bench
-	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
-	$(call keep_runs,pool)
-	for part in admission throttling disciplines priorities_source priorities_twin priorities_short overload; do
-	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
-	done
-	$(FULL)/bin/python benchmarks/pool_page.py
-	$(FULL)/bin/python benchmarks/priorities_page.py
+	$(FULL)/bin/python benchmarks/mariadb_cost.py
+	$(FULL)/bin/python benchmarks/pages.py
 
 soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear, for docs/results-pool.md (resumes)
 	@plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
@@ -136,19 +120,14 @@ soak: test sanitize ## ten million requests under faults, then as many as the sa
 	soak plain build/tests
 	soak thread build/thread --requests 120000 --changes 1200 --closes 60
 	soak address build/address --requests 300000 --changes 3000 --closes 60
-	$(FULL)/bin/python benchmarks/pool_page.py
-
-bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for docs/results-simulator.md (15 minutes; CIMBA=checkout)
-	@for part in networks queueing_seed; do $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json; done
-	$(FULL)/bin/python benchmarks/mm1.py $(if $(CIMBA),--cimba $(CIMBA)) --json benchmarks/reports/mm1.json
-	$(FULL)/bin/python benchmarks/simulator_page.py
+	$(FULL)/bin/python benchmarks/pages.py
 
 faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
 	@mkdir -p benchmarks/reports build/bench
 	$(FULL)/bin/pytest -m long
 	$(FULL)/bin/python benchmarks/faults.py --runs build/bench/faults.jsonl --json benchmarks/reports/faults.json
 	$(call keep_runs,faults)
-	$(FULL)/bin/python benchmarks/operations_page.py
+	$(FULL)/bin/python benchmarks/pages.py
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

@@ -1,7 +1,7 @@
 """Runs the demonstration for several seeds and keeps their reports for docs/results.md.
 
 How to run: `python benchmarks/demo_seeds.py [--first 1] [--last 10] [--reports FOLDER]`, then
-`python benchmarks/results_page.py`. A seed whose report is in the folder is not run again, so the work can be
+`python benchmarks/pages.py`. A seed whose report is in the folder is not run again, so the work can be
 interrupted. Results to expect: one JSON report a seed, about four minutes each.
 """
 

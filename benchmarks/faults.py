@@ -5,7 +5,7 @@
 The faults are the tests that are marked `fault`: a tuner, keeper, service, database or load that is killed, services
 that are slow, down or wrong, full disks, jumping clocks, two tuners, people who set the pool meanwhile, logins that
 hang. Each is run so many times, on a private MariaDB where it needs one. An hour; goes on where it was stopped, with
-`--runs`. Result to expect: every one held every time. `python benchmarks/operations_page.py` writes the table.
+`--runs`. Result to expect: every one held every time. `python benchmarks/pages.py` writes the table.
 """
 
 import argparse

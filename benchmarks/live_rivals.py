@@ -12,7 +12,7 @@ to be trained once a family: with `--networks` and `--mariadb-networks` those of
 from training families, are held against methods that know the curves of these, on validation and test families only.
 Those that ship have learned from training families, too, so what `poolpilot advise` says takes part on the same
 families alone; on machines that its network does not know `simulated_rivals.py` has it. Goes on where it was stopped,
-with `--runs`. A few minutes on a quiet machine; `python benchmarks/evaluation_page.py` writes the tables.
+with `--runs`. A few minutes on a quiet machine; `python benchmarks/pages.py` writes the tables.
 """
 
 import argparse

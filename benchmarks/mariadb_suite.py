@@ -23,6 +23,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from page_tables.suite_tables import KINDS
 from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.other_work import other_work
@@ -30,7 +31,6 @@ from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn, write_json
 from poolpilot.env.workloads.families import PlannedWorkload
-from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.lab.lab_server import LabPlace
 from poolpilot.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
@@ -64,8 +64,6 @@ QUICK = MeasurementSettings(
     oracle_repeats=1,
 )
 INTERRUPTED = 130
-KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sealed"}
-"""How the page calls the split of a family: an open one is like a training family."""
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ compositions that are not in the store that they learned from. The reference is 
 windows, and reference and choices are judged by a third, so that a regret may be negative; where the reference does not
 repeat (`simulated_reference.py`), the workload is censored and counted. Searches draw, so each runs with several seeds,
 which differ from workload to workload. Goes on where it was stopped, with `--runs`. Some forty minutes on one quiet
-processor; `python benchmarks/evaluation_page.py` writes the tables.
+processor; `python benchmarks/pages.py` writes the tables.
 """
 
 import argparse

@@ -47,8 +47,6 @@ IN_BASE = (
 
 WITH_EXTRA = (
     "bench climbers",
-    "bench pool",
-    "bench simulator",
     "calibrate",
     "collect",
     "evaluate",

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from advice_by_processors import CPUS, SEED, advice_table, as_told, looked, scenarios_on, summary
+from advice_by_processors import CPUS, SEED, as_told, looked, scenarios_on, summary
+from page_tables.advice_table import advice_table
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
 from poolpilot.env.workloads.composed import chooses
 from poolpilot.env.workloads.composition import composition

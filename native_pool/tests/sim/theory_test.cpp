@@ -1,5 +1,4 @@
-// The simulator's stations against queueing theory; benchmarks/simulator_theory.py runs them
-// longer.
+// The simulator's stations against queueing theory.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -82,8 +82,6 @@ def _add_observe(app: typer.Typer) -> None:
     add_settings_command(app, "simulate", CommandPlace("observe.simulate_command"), OBSERVE)
     bench = typer.Typer(no_args_is_help=True)
     add_settings_command(bench, "climbers", CommandPlace("observe.bench_climbers_command"))
-    add_settings_command(bench, "pool", CommandPlace("observe.bench_pool_command"))
-    add_settings_command(bench, "simulator", CommandPlace("observe.bench_simulator_command"))
     app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=OBSERVE)
     app.command("version", rich_help_panel=OBSERVE)(show_version)
 
