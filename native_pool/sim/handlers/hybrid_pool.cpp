@@ -1,4 +1,4 @@
-#include "sim/hybrid_pool.hpp"
+#include "sim/handlers/hybrid_pool.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "networks/network_spec.hpp"
 #include "queues/request_queues.hpp"
 #include "queues/ring.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/network_spec.hpp"
 
 namespace poolpilot::sim {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/network.hpp"
+#include "networks/network.hpp"
 
 namespace poolpilot::sim {
 namespace {

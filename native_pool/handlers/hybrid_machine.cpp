@@ -1,4 +1,4 @@
-#include "policy/hybrid_machine.hpp"
+#include "handlers/hybrid_machine.hpp"
 
 #include <algorithm>
 #include <cassert>

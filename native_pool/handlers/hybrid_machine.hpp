@@ -29,8 +29,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "handlers/hybrid_settings.hpp"
 #include "policy/count_over_time.hpp"
-#include "policy/hybrid_settings.hpp"
 
 namespace poolpilot {
 

@@ -1,4 +1,4 @@
-#include "live/handlers/silent_connections.hpp"
+#include "live/silent_connections.hpp"
 
 #include <sys/socket.h>
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "networks/network_spec.hpp"
 #include "queues/ring.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/network_spec.hpp"
 
 namespace poolpilot::sim {
 

@@ -1,5 +1,5 @@
 // Multi-class networks, preemptive service and hyperexponential times against queueing theory.
-#include "sim/network.hpp"
+#include "networks/network.hpp"
 
 #include <gtest/gtest.h>
 

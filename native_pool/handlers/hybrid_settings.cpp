@@ -1,4 +1,4 @@
-#include "policy/hybrid_settings.hpp"
+#include "handlers/hybrid_settings.hpp"
 
 namespace poolpilot {
 namespace {

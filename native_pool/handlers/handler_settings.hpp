@@ -6,7 +6,7 @@
 #include <span>
 #include <tuple>
 
-#include "policy/hybrid_settings.hpp"
+#include "handlers/hybrid_settings.hpp"
 #include "settings/setting.hpp"
 
 namespace poolpilot {

@@ -8,11 +8,11 @@
 #include <limits>
 #include <vector>
 
+#include "networks/network_spec.hpp"
+#include "networks/preemptive_server.hpp"
+#include "networks/station_queue.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/network_spec.hpp"
-#include "sim/preemptive_server.hpp"
 #include "sim/processor_sharing.hpp"
-#include "sim/station_queue.hpp"
 #include "system/random.hpp"
 
 namespace poolpilot::sim {

@@ -1,4 +1,4 @@
-#include "sim/network.hpp"
+#include "networks/network.hpp"
 
 #include <algorithm>
 #include <cmath>

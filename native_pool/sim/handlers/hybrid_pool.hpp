@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "policy/hybrid_machine.hpp"
+#include "handlers/hybrid_machine.hpp"
 #include "queues/ring.hpp"
 #include "sim/engine.hpp"
-#include "sim/hybrid_places.hpp"
+#include "sim/handlers/hybrid_places.hpp"
 #include "sim/parts.hpp"
 
 namespace poolpilot::sim {

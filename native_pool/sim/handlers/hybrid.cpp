@@ -1,4 +1,4 @@
-#include "sim/hybrid.hpp"
+#include "sim/handlers/hybrid.hpp"
 
 namespace poolpilot::sim {
 

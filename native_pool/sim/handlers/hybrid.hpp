@@ -12,7 +12,7 @@
 #include "pool/knobs.hpp"
 #include "pool/tuple.hpp"
 #include "sim/engine.hpp"
-#include "sim/hybrid_pool.hpp"
+#include "sim/handlers/hybrid_pool.hpp"
 #include "sim/settings.hpp"
 
 namespace poolpilot::sim {

@@ -1,4 +1,4 @@
-#include "pool/handler_settings.hpp"
+#include "handlers/handler_settings.hpp"
 
 namespace poolpilot {
 namespace {

@@ -1,6 +1,6 @@
-// The connections of a hybrid pool, of which those that are silent for too long are shut.
+// The connections of a group or of a hybrid pool; those that are silent for too long are shut.
 //
-// Not thread-safe: the pool's mutex guards it. Only armed connections are looked at, since nobody
+// Not thread-safe: a mutex of theirs guards it. Only armed connections are looked at, since nobody
 // owns them; the clock is that of the ticks, which costs nothing and is at most an interval behind.
 #pragma once
 
@@ -23,6 +23,7 @@ class SilentConnections {
 
   // Shuts the sockets of those that are over their time, for a turn to close them.
   void tick(std::int64_t now_us);
+  std::int64_t tick_us() const { return tick_us_; }
 
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();

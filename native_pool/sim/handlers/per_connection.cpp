@@ -1,4 +1,4 @@
-#include "sim/per_connection.hpp"
+#include "sim/handlers/per_connection.hpp"
 
 #include <utility>
 

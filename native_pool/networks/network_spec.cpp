@@ -1,4 +1,4 @@
-#include "sim/network_spec.hpp"
+#include "networks/network_spec.hpp"
 
 #include <stdexcept>
 #include <string>
