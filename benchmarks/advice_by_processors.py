@@ -26,9 +26,10 @@ from poolpilot.env.workloads.composed import chooses
 from poolpilot.env.workloads.composition import composition
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.advice.reasons import BELIEVABLE_FACTOR
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.look_by_curves import LookSettings
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.champion import load_any_machine, load_champion
-from poolpilot.models.latent.advice_by_kind import AdviceByKind
-from poolpilot.models.latent.latent_advisor import LatentAdvisorSettings
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
@@ -49,10 +50,10 @@ def main() -> None:
     given = _arguments()
     curves, network, any_machine = load_curves(), load_champion(), load_any_machine()
     networks = {network.digest, any_machine.digest}
-    usual = LatentAdvisorSettings()
+    usual = LookSettings()
     likeness = usual.likeness.model_copy(update={"fewest": given.fewest})
     settings = usual.model_copy(update={"likeness": likeness, "interval": given.interval})
-    advice = AdviceByKind(curves, [network], settings, any_machine)
+    advice = Advisor(Model.of(curves, [network], any_machine), server_view=True, looking=settings)
     known = {curve.composition for curve in curves.curves}
     rows = []
     with progress_bars(terminal()) as bars:
@@ -128,7 +129,7 @@ def stated(changes: Sequence[Row]) -> Row:
 
 
 def _arguments() -> argparse.Namespace:
-    usual = LatentAdvisorSettings()
+    usual = LookSettings()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/advice_by_processors.json"))
     parser.add_argument("--cpus", type=int, nargs="+", default=CPUS, help="processors of the machines")

@@ -32,7 +32,7 @@ from poolpilot.lab.lab_server import LabPlace, LabServer
 from poolpilot.lab.light_sql_families import LIGHT
 from poolpilot.lab.sysbench_families import FAMILIES as SQL_FAMILIES
 from poolpilot.lab.sysbench_families import draw_workload as draw_sql
-from poolpilot.models.latent.shipped import advisor_for
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.pipelines.progress_bars import progress_bars
 from posted_tuples import POSTED
 
@@ -80,7 +80,7 @@ class Walk:
 
 def walked(server: SimulatedServer | LabServer, start: Core, seconds: float) -> tuple[tuple[Core, ...], str]:
     """Follows the advice from a configuration on: what was in force, one after the other, and what was said last."""
-    advisor = advisor_for("mariadb" if isinstance(server, LabServer) else "simulated")
+    advisor = Advisor.load(None, "mariadb" if isinstance(server, LabServer) else "simulated")
     server.apply(server.tuple_in_force().with_core(start))
     seen: list[Window] = []
     while True:

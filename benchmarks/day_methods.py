@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from day_server import Day, DayServer
-from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
@@ -16,7 +15,9 @@ from poolpilot.env.tuning.loop import tune
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, TupleChangedError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
+from poolpilot.models.latent.constants import constant_on
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
@@ -119,12 +120,19 @@ def tuner_on(server: DayServer, on_decision: OnDecision, guard: GuardSettings = 
     rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
     target = Target(server, Objective(), "a day", NoRestoration(server))  # type: ignore[arg-type]
     measurement = MeasurementSettings(settle_s=1.0, window_s=5.0)
-    return TunerLoop(target, LatentBandit(load_curves()), rules, measurement, on_decision=on_decision, clock=server)
+    return TunerLoop(
+        target,
+        Advisor(Model.of(load_curves()), Purpose.TRIAL),
+        rules,
+        measurement,
+        on_decision=on_decision,
+        clock=server,
+    )
 
 
 def unguarded(day: Day) -> DayResult:
     """What the predictor names is set at once and never verified."""
-    predictor = LatentBandit(load_curves())
+    predictor = Advisor(Model.of(load_curves()), Purpose.TRIAL)
     with DayServer(day) as server:
         windows: list[Any] = []
         for _ in range(int(day.length_s // ASK_EVERY_S)):
@@ -164,7 +172,7 @@ def _cold(server: DayServer) -> Controller:
 
 def _warm(server: DayServer) -> Controller:
     climb = size_climb(ClimbSettings(), server.knobs, Objective())
-    return WarmStart(LatentBandit(load_curves()), server.knobs, Objective(), climb)
+    return WarmStart(Advisor(Model.of(load_curves()), Purpose.TRIAL), server.knobs, Objective(), climb)
 
 
 METHODS: Mapping[str, Callable[[Day], DayResult]] = {

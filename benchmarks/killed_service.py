@@ -27,12 +27,12 @@ from typing import Any
 
 from poolpilot.env.measurement.sample_sweeps import sample_families, sample_sweeps
 from poolpilot.env.output import write_json
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import as_body
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.outcomes.outcome_segments import identifier_of, read_outcomes, segments
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
 
 CLIENTS = 3
@@ -90,7 +90,7 @@ class Clients:
         return answer.status
 
 
-def serve(predictor: PredictorByKind, folder: Path, told: Connection) -> None:
+def serve(predictor: Advisor, folder: Path, told: Connection) -> None:
     """Runs a service over a folder and tells its port."""
     flags = {"outcomes": folder, "outcome_segment_bytes": 40_000, "rate_per_s": 1e6, "rate_burst": 1_000_000}
     settings = ServeSettings.load(None, flags)
@@ -101,7 +101,7 @@ def serve(predictor: PredictorByKind, folder: Path, told: Connection) -> None:
     server.run(sockets=[listener])
 
 
-def started(predictor: PredictorByKind, folder: Path) -> tuple[BaseProcess, int]:
+def started(predictor: Advisor, folder: Path) -> tuple[BaseProcess, int]:
     """A service in a process of its own, forked so that it need not load again, and its port."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(target=serve, args=(predictor, folder, there))
@@ -112,7 +112,7 @@ def started(predictor: PredictorByKind, folder: Path) -> tuple[BaseProcess, int]
     return process, here.recv()
 
 
-def killed_once(predictor: PredictorByKind, folder: Path, clients: Clients, moments: random.Random) -> None:
+def killed_once(predictor: Advisor, folder: Path, clients: Clients, moments: random.Random) -> None:
     """Starts a service, lets clients report, and kills it at a moment that is drawn."""
     process, port = started(predictor, folder)
     goal = len(clients.acknowledged) + moments.randrange(MOST_ACKNOWLEDGED)
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     moments, clients, torn = random.Random(given.seed), Clients(an_outcomes_request()), 0
-    predictor = PredictorByKind.load()
+    predictor = Advisor.load()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "outcomes"
         for _ in range(given.kills):

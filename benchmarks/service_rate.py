@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from poolpilot.env.measurement.sample_sweeps import sample_families, sample_sweeps
 from poolpilot.env.measurement.steal import IDLE_FIELDS, ticks_so_far
 from poolpilot.env.output import write_json
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import as_body
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
 
 ADVICE, TRIALS = "/v1/predict", "/v1/predict?trials=true"
@@ -61,7 +61,7 @@ def serve(told: Connection) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     settings = ServeSettings.load(None, UNLIMITED)
     listener = listening_socket("127.0.0.1", 0)
-    server = http_server(create_app(PredictorByKind.load(), settings, in_thread=False), settings)
+    server = http_server(create_app(Advisor.load(), settings, in_thread=False), settings)
     gc.freeze()  # as `poolpilot serve` does
     told.send(listener.getsockname()[1])
     server.run(sockets=[listener])

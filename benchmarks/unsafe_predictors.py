@@ -8,7 +8,8 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.shipped_curves import load_curves
 
@@ -33,7 +34,7 @@ class RandomPredictor:
 
 def shipped(_seed: int) -> Predictor:
     """What ships for who measures what follows."""
-    return LatentBandit(load_curves())
+    return Advisor(Model.of(load_curves()), Purpose.TRIAL)
 
 
 PREDICTORS: Mapping[str, Callable[[int], Predictor]] = {"shipped": shipped, "at random": RandomPredictor}

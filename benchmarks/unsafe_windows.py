@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from code_digest import made_with
-from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.latent.constants import constant_on
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs

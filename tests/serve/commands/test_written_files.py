@@ -12,13 +12,13 @@ from fastapi.testclient import TestClient
 from poolpilot.lab.instance import Lab
 from poolpilot.lab.sysbench_families import named_workload
 from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import REQUEST
 from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 QUICK_SEARCH = ("--rounds", 2, "--random-rounds", 2, "--method", "random")
 EMBEDDED = {
@@ -89,7 +89,7 @@ def client() -> Iterator[TestClient]:
     patch = pytest.MonkeyPatch()
     for _, variable in CHAMPIONS.values():
         patch.delenv(variable, raising=False)
-    with TestClient(create_app(PredictorByKind.load())) as client:
+    with TestClient(create_app(Advisor.load())) as client:
         yield client
     patch.undo()
 

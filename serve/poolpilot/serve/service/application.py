@@ -1,12 +1,10 @@
 """The prediction service: its paths, and in which order a request passes what may refuse it."""
 
-from collections.abc import Callable
-
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.access.bearer_tokens import Scope
 from poolpilot.serve.service.access.body_limit import BodyLimit
 from poolpilot.serve.service.access.doorkeeper import OPEN, Doorkeeper
@@ -19,7 +17,6 @@ from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.prediction_endpoint import PredictionEndpoint
 from poolpilot.serve.service.refusals.problem_answers import ProblemAnswers, refuse_route
 from poolpilot.serve.service.renewal import Renewal
-from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.state_endpoints import StateEndpoints
 from poolpilot.serve.service.watch.request_watch import RequestWatch
@@ -36,10 +33,9 @@ SCOPES: dict[tuple[str, str], Scope] = {
 
 
 def create_app(
-    predictor: Predictor,
+    advisor: Advisor,
     settings: ServeSettings | None = None,
     *,
-    load: Callable[[], Predictor] | None = None,
     outcomes: OutcomeLog | None = None,
     in_thread: bool = True,
 ) -> FastAPI:
@@ -48,12 +44,11 @@ def create_app(
     Every refusal is a problem document (RFC 9457); any 503 means that the client leaves its server as it is.
 
     Args:
-        predictor: What answers.
+        advisor: What answers.
         settings: Limits of the service, and its file of tokens; its folder of outcomes is the caller's to open.
-        load: Loads what shall answer, when that is asked for; None where it cannot be loaded again.
         outcomes: Where outcomes are kept; nowhere if not given.
         in_thread: Whether predictions are made in a thread of their own, so that one that takes long keeps nobody else
-            waiting; those of `PredictorByKind` take less time than the thread costs.
+            waiting; those of an advisor take less time than the thread costs.
 
     Returns:
         The application; `state.renewal` loads models and tokens again, `state.metrics` are its own.
@@ -63,14 +58,13 @@ def create_app(
     """
     limits = settings or ServeSettings()
     known = KnownTokens(limits.token_file)
-    models = ServedModels(predictor, load)
     metrics = ServiceMetrics()
-    renewal = Renewal(models, [known.renew], metrics)
+    renewal = Renewal(advisor, [known.renew], metrics)
     app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     routes = _routes(
-        PredictionEndpoint(models, metrics, limits.body_timeout_s, in_thread=in_thread),
+        PredictionEndpoint(advisor, metrics, limits.body_timeout_s, in_thread=in_thread),
         OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
-        StateEndpoints(models, renewal, metrics),
+        StateEndpoints(advisor, renewal, metrics),
         describes_itself=limits.openapi,
     )
     app.router.routes.extend(routes)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -69,15 +69,13 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     from poolpilot.serve.service.application import create_app
     from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
     from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-    from poolpilot.serve.service.predictor_by_kind import PredictorByKind
     from poolpilot.serve.service.watch.model_watch import ModelWatch
 
     outcomes = None
     if settings.outcomes is not None:
         outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
     watch = ModelWatch(settings.model, settings.follow_every_s)
-    load = partial(PredictorByKind.load, settings.model)
-    application = create_app(load(), settings, load=load, outcomes=outcomes, in_thread=False)
+    application = create_app(Advisor.load(settings.model), settings, outcomes=outcomes, in_thread=False)
     server = http_server(application, settings)
     gc.freeze()  # the models stay: no collection need look at them
     check_descriptors(descriptors_needed(settings))

@@ -15,9 +15,10 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.champion import load_champion
-from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
-from poolpilot.models.latent.one_observation import OneObservation
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.look_by_curves import LookSettings
+from poolpilot.models.advisor.model import KindNetworks, Model
+from poolpilot.models.champion import MODEL_FOR, load_champion
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.observations.wait_rules import WaitRules
@@ -52,6 +53,19 @@ class Told:
         return Prediction(named, in_force, self.abstained, ("told",), self.digest, 0.3, self.low, 0.5)
 
 
+def asking(
+    curves: ResponseCurves, told: Told, any_machine: Told | None = None, looking: LookSettings | None = None
+) -> Advisor:
+    """An advisor whose networks of all kinds answer as they are told to."""
+    other = None if any_machine is None else cast("ScorePredictor", any_machine)
+    networks = KindNetworks(cast("ScorePredictor", told), other)
+    return Advisor(Model(curves, dict.fromkeys(MODEL_FOR.values(), networks)), looking=looking)
+
+
+BY_RULES = LookSettings(max_regret=0.0, min_gain=100.0)
+"""With these the curves advise nothing, so that rules are asked."""
+
+
 @pytest.fixture
 def window() -> tuple[Window, KnobSpace]:
     sweep = sample_sweeps("page_faults")[0]
@@ -69,7 +83,7 @@ def window() -> tuple[Window, KnobSpace]:
 )
 def test_who_answers(curves: ResponseCurves, window: tuple[Window, KnobSpace], told: Told, answers: str) -> None:
     seen, limits = window
-    look = OneObservation(cast("ScorePredictor", told), LatentAdvisor(curves))
+    look = asking(curves, told)
     prediction = look.predict([seen], limits, Objective())
     assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
     assert len(told.asked) == 1
@@ -95,8 +109,7 @@ def test_who_answers_on_a_machine_of_such_a_kind_and_size(
 ) -> None:
     seen = replace(window[0], server_kind=server_kind)
     told, other = Told(32), Told(32, low=low, low_over_in_force=low, digest="any machine", cpus=(4, 8))
-    networks = cast("ScorePredictor", told), cast("ScorePredictor", other)
-    look = OneObservation(networks[0], LatentAdvisor(curves), any_machine=networks[1])
+    look = asking(curves, told, other)
     limits = KnobSpace.stock(cpus) if cpus else KnobSpace.of_ranges(None, KnobSpace.stock(2).ranges)
     prediction = look.predict([seen], limits, Objective())
     assert prediction.model_digest == (curves.digest if answers == "curves" else answers)
@@ -109,7 +122,7 @@ def test_after_several_windows_a_change_is_held_beside_what_is_in_force(
 ) -> None:
     seen, limits = window
     told = Told(32, low=0.2, low_over_in_force=low)
-    look = OneObservation(cast("ScorePredictor", told), LatentAdvisor(curves))
+    look = asking(curves, told)
     prediction = look.predict([seen, replace(seen, pool_tuple=PoolTuple(8, 3, 500))], limits, Objective())
     assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
 
@@ -119,7 +132,7 @@ def test_what_is_to_stay_may_stay_whatever_its_interval(
 ) -> None:
     seen, limits = window
     told = Told(seen.pool_tuple.pool_size, low=-0.5)
-    look = OneObservation(cast("ScorePredictor", told), LatentAdvisor(curves))
+    look = asking(curves, told)
     assert look.predict([seen], limits, Objective()).verdict == "leave it"
 
 
@@ -131,9 +144,8 @@ def test_rules_answer_where_no_change_is_advised(
     curves: ResponseCurves, window_of: Callable[..., Window], limits: KnobSpace, told: Told, size: int, answers: str
 ) -> None:
     hot = {"connections": 256.0, "utilisation": 0.7, "waits_row_lock_per_request": 0.2}
-    seen, rules = window_of(1, PoolTuple(2, 3, 500), **hot), WaitRules()
-    advisor = LatentAdvisor(curves, LatentAdvisorSettings(max_regret=0.0, min_gain=100.0))
-    prediction = OneObservation(cast("ScorePredictor", told), advisor, rules).predict([seen], limits, Objective())
+    seen, rules = replace(window_of(1, PoolTuple(2, 3, 500), **hot), server_kind="mariadb"), WaitRules()
+    prediction = asking(curves, told, looking=BY_RULES).predict([seen], limits, Objective())
     assert prediction.verdict == "change"
     assert prediction.pool_tuple.pool_size == size
     assert prediction.model_digest == (rules.digest if answers == "rules" else "network")
@@ -153,9 +165,9 @@ def test_what_a_rule_advises_keeps_the_floors_too(
     seen = replace(
         window_of(1, PoolTuple(2, 3, 500), **waiting).without_classes(),
         indicators={"machine_idle_share": 0.95, ROWS_READ_PER_S: rows_per_s},
+        server_kind="mariadb",
     )
-    advisor = LatentAdvisor(curves, LatentAdvisorSettings(max_regret=0.0, min_gain=100.0))
-    look = OneObservation(cast("ScorePredictor", Told(2)), advisor, WaitRules())
+    look = asking(curves, Told(2), looking=BY_RULES)
     prediction = look.predict([seen], limits, Objective())
     assert prediction.pool_tuple.core == named
     assert any("long ones are among them" in reason for reason in prediction.reasons) == (rows_per_s > 0.0)
@@ -167,8 +179,8 @@ def test_what_a_rule_advises_says_that_no_known_workload_ran_on_so_large_a_machi
     waiting = {"connections": 256.0, "utilisation": 0.1, "active_threads_mean": 96.0, "queue_length_mean": 100.0}
     waiting["waits_row_lock_per_request"] = 0.0
     seen = window_of(1, PoolTuple(2, 3, 500), **waiting).without_classes()
-    seen = replace(seen, indicators={"machine_idle_share": 0.9})
-    look = OneObservation(cast("ScorePredictor", Told(2, abstained=True)), LatentAdvisor(curves), WaitRules())
+    seen = replace(seen, indicators={"machine_idle_share": 0.9}, server_kind="mariadb")
+    look = asking(curves, Told(2, abstained=True))
     prediction = look.predict([seen], KnobSpace.stock(96), Objective())
     assert (prediction.verdict, prediction.expected_gain) == ("change", None)
     assert prediction.reasons[1] == "the known workloads ran on 1 to 2 processors, and this server has 96"
@@ -176,6 +188,6 @@ def test_what_a_rule_advises_says_that_no_known_workload_ran_on_so_large_a_machi
 
 def test_shipped_network_answers_for_the_workload_that_it_knows(window: tuple[Window, KnobSpace]) -> None:
     seen, limits = window
-    look = OneObservation(ScorePredictor(load_champion()), LatentAdvisor(load_curves()))
+    look = Advisor(Model.of(load_curves(), [load_champion()]))
     prediction = look.predict([seen], limits, Objective())
     assert (prediction.verdict, prediction.pool_tuple.pool_size > 8) == ("change", True)

@@ -6,12 +6,9 @@ import pytest
 
 from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.advisor.model import NETWORK, Model
 from poolpilot.models.champion import ANY_MACHINE, CHAMPIONS, Kind, champion_folder, load_any_machine, load_champion
-from poolpilot.models.latent.latent_bandit import LatentBandit
-from poolpilot.models.latent.one_observation import OneObservation
-from poolpilot.models.latent.shipped import NETWORK, advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import ScorePredictor
 
 
 @pytest.fixture(autouse=True)
@@ -24,13 +21,13 @@ def _shipped_models(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_curves_try_and_a_network_is_asked_first_after_one_look(
     server_kind: ServerKind,
 ) -> None:
-    assert isinstance(bandit_for(server_kind), LatentBandit)
-    look = advisor_for(server_kind)
-    assert isinstance(look, OneObservation)
-    assert look.network.artefact.card.kind == ("mariadb" if server_kind == "mariadb" else "native")
-    assert look.advisor.curves == load_curves()
-    assert (look.rules is not None) == (server_kind == "mariadb")
-    assert (look.any_machine is None) == (server_kind == "mariadb")
+    model, trying = Model.load(None, server_kind), Model.load(None, server_kind, to_try=True)
+    assert (trying.curves, dict(trying.networks)) == (load_curves(), {})
+    ((kind, networks),) = model.networks.items()
+    assert kind == networks.network.artefact.card.kind == ("mariadb" if server_kind == "mariadb" else "native")
+    assert model.curves == load_curves()
+    assert not networks.alone
+    assert (networks.any_machine is None) == (server_kind == "mariadb")
 
 
 def test_every_size_of_machine_is_known_to_a_network_that_ships() -> None:
@@ -46,43 +43,56 @@ def test_model_for_machines_of_any_size_is_named_by_the_environment_or_missed_in
     assert load_any_machine().digest == load_champion().digest
     monkeypatch.setenv(ANY_MACHINE[1], str(tmp_path))
     with pytest.raises(ArtefactError, match=f"no model for machines of any size in .*{ANY_MACHINE[1]}"):
-        advisor_for("native")
-    assert advisor_for("mariadb").artefact.card.kind == "mariadb"
+        Model.load(None, "native")
+    assert Model.load(None, "mariadb").networks.keys() == {"mariadb"}
     monkeypatch.setenv(ANY_MACHINE[1], str(champion_folder(kind="mariadb")))
     with pytest.raises(ArtefactError, match="is for servers of the kind 'mariadb'"):
-        advisor_for("native")
+        Model.load(None, "native")
 
 
 @pytest.mark.parametrize("model", [NETWORK, None])
 def test_a_network_is_named_or_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, model: Path | None) -> None:
     if model is None:
         monkeypatch.setenv(CHAMPIONS["native"][1], str(champion_folder()))
-    asked, tried = advisor_for("native", model), bandit_for("native", model)
-    assert isinstance(asked, ScorePredictor)
-    assert isinstance(tried, ScorePredictor)
-    assert asked.artefact.digest == load_champion().digest
-    assert tried.settings != asked.settings  # who measures what follows may be bolder
+    for to_try in (False, True):
+        networks = Model.load(model, "native", to_try=to_try).networks["native"]
+        assert networks.alone
+        assert networks.network.artefact.digest == load_champion().digest
 
 
 @pytest.mark.parametrize("kind", CHAMPIONS)
 def test_an_empty_variable_names_no_network(monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:
     """Before, a unit or a compose file that leaves it empty had the shipped network decide alone."""
     monkeypatch.setenv(CHAMPIONS[kind][1], "")
-    assert isinstance(advisor_for(kind), OneObservation)
-    assert isinstance(bandit_for(kind), LatentBandit)
+    assert not Model.load(None, kind).networks[kind].alone
+    assert not Model.load(None, kind, to_try=True).networks
 
 
 def test_folder_of_another_kind_or_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArtefactError, match="for servers of the kind 'native', and this one is 'mariadb'"):
-        advisor_for("mariadb", champion_folder())
+        Model.load(champion_folder(), "mariadb")
     with pytest.raises(ArtefactError, match="there is no champion in"):
-        bandit_for("native", tmp_path)
+        Model.load(tmp_path, "native", to_try=True)
 
 
 @pytest.mark.parametrize("server_kind", ["curve", "other"])
 def test_servers_that_nobody_has_learned_from_are_tried_but_not_advised(server_kind: ServerKind) -> None:
-    assert isinstance(bandit_for(server_kind), LatentBandit)
+    assert Model.load(None, server_kind, to_try=True).curves == load_curves()
     with pytest.raises(FeatureError, match="no model has learned from such servers"):
-        advisor_for(server_kind)
+        Model.load(None, server_kind)
     with pytest.raises(FeatureError, match="no model has learned from such servers"):
-        bandit_for(server_kind, NETWORK)
+        Model.load(NETWORK, server_kind, to_try=True)
+
+
+def test_a_networks_folder_answers_alone_for_its_kind_and_what_ships_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = champion_folder(kind="mariadb")
+    assert {kind: one.alone for kind, one in Model.load().networks.items()} == {"native": False, "mariadb": False}
+    assert {kind: one.alone for kind, one in Model.load(folder).networks.items()} == {"native": False, "mariadb": True}
+    monkeypatch.setenv(CHAMPIONS["native"][1], str(champion_folder()))
+    assert Model.load().networks["native"].alone
+    monkeypatch.setenv(CHAMPIONS["mariadb"][1], "nowhere")
+    assert Model.load(folder).networks.keys() == CHAMPIONS.keys()
+    with pytest.raises(ArtefactError, match="no champion in nowhere"):
+        Model.load()

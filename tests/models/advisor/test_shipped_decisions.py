@@ -7,8 +7,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -37,7 +37,7 @@ def window_under(cpus: int, pool_tuple: PoolTuple) -> tuple[Window, SimulatedSer
 
 @pytest.mark.parametrize("cpus", CPUS)
 def test_five_trials_end_near_the_best_size(cpus: int) -> None:
-    objective, bandit = Objective(), LatentBandit(load_curves())
+    objective, bandit = Objective(), Advisor(Model.of(load_curves()), Purpose.TRIAL)
     first, server = window_under(cpus, PoolTuple(cpus, 3, 500))
     windows = [first]
     for _ in range(DECISIONS):
@@ -57,7 +57,7 @@ def test_five_trials_end_near_the_best_size(cpus: int) -> None:
 @pytest.mark.parametrize("cpus", CPUS)
 def test_one_look_advises_what_helps_or_names_the_trial(cpus: int) -> None:
     window, server = window_under(cpus, PoolTuple(cpus, 3, 500))
-    prediction = LatentAdvisor(load_curves()).predict([window], server.knobs, Objective())
+    prediction = Advisor(Model.of(load_curves())).predict([window], server.knobs, Objective())
     if prediction.abstained:
         assert "only trying" in prediction.reasons[-1]
         assert prediction.keeps
