@@ -30,7 +30,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 
-.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb soak faults sanitize
+.PHONY: help setup demo demo-mariadb demo-production test lint docs bench soak faults sanitize
 .PHONY: screenshots style types tidy fuzz format man audit clean
 
 help: ## show this list
@@ -85,49 +85,15 @@ docs: $(FULL)/.ready ## build the documentation site into build/site; a broken l
 man: $(FULL)/.ready ## write the manual page docs/man/poolpilot.1 from the command
 	@$(FULL)/bin/python docs/man/manual_page.py
 
-bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
-	@mkdir -p benchmarks/reports
-	$(FULL)/bin/python benchmarks/instruments.py --json benchmarks/reports/instruments.json
-	$(FULL)/bin/python benchmarks/service_rate.py --json benchmarks/reports/service_rate.json
-	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
-	$(FULL)/bin/python benchmarks/demo_seeds.py
-	$(FULL)/bin/python benchmarks/pages.py
+bench: $(FULL)/.ready ## run an experiment and rewrite its tables (NAME=x; without, say what there is; QUICK=1; resumes)
+	@$(FULL)/bin/python benchmarks/run.py $(NAME) $(if $(QUICK),--quick)
 
-bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/results-climbing.md (half an hour; resumes)
-	@mkdir -p benchmarks/reports build/bench
-	bench() {
-	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
-	  $(call keep_runs,$$1)
-	}
-	bench climbers --seeds 30
-	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
-	$(FULL)/bin/python benchmarks/pages.py
+soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear (an hour; resumes)
+	@$(FULL)/bin/python benchmarks/run.py soak
 
-bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md
-	@mkdir -p benchmarks/reports
-	$(FULL)/bin/python benchmarks/gain_bound.py --json benchmarks/reports/gain_bound.json --picture docs/images/gain_bound.png
-	$(FULL)/bin/python benchmarks/advice_walks.py --draws 400 --json benchmarks/reports/advice_walks.json
-	$(FULL)/bin/python benchmarks/mariadb_cost.py
-	$(FULL)/bin/python benchmarks/pages.py
-
-soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear, for docs/results-pool.md (resumes)
-	@plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
-	soak() {
-	  $$plain $(FULL)/bin/python benchmarks/soak.py --build "$$1" --program "$$2/native_pool/native_tests" \
-	    --runs "build/bench/soak_$$1.jsonl" --json benchmarks/reports/soak.json "$${@:3}"
-	  $(call keep_runs,soak_$$1)
-	}
-	soak plain build/tests
-	soak thread build/thread --requests 120000 --changes 1200 --closes 60
-	soak address build/address --requests 300000 --changes 3000 --closes 60
-	$(FULL)/bin/python benchmarks/pages.py
-
-faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
-	@mkdir -p benchmarks/reports build/bench
-	$(FULL)/bin/pytest -m long
-	$(FULL)/bin/python benchmarks/faults.py --runs build/bench/faults.jsonl --json benchmarks/reports/faults.json
-	$(call keep_runs,faults)
-	$(FULL)/bin/python benchmarks/pages.py
+faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times (an hour; resumes)
+	@$(FULL)/bin/pytest -m long
+	$(FULL)/bin/python benchmarks/run.py faults
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)
@@ -161,9 +127,6 @@ format: $(FULL)/.ready ## rewrite the sources in the house format
 
 clean: ## remove environments, builds and caches
 	@rm -rf .venv build demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
-
-# A finished measurement leaves its runs in build/bench, under a name by which the next one does not take them up.
-keep_runs = mv "build/bench/$(1).jsonl" "build/bench/$(1).done.jsonl"
 
 WITH_EXTENSION = -DPOOLPILOT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(FULL)/bin/python \
     -Dpybind11_DIR=$$($(FULL)/bin/python -m pybind11 --cmakedir)

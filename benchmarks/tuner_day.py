@@ -18,10 +18,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from code_digest import made_with
 from day_methods import METHODS, DayResult
 from day_report import ahead_of, row_of, summary, table_of
 from day_server import Day
+from harness.code_digest import made_with
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.models.latent.machine_grid import MachineGrid

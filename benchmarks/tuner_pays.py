@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from code_digest import made_with
+from harness.code_digest import made_with
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.output import terminal, warn, write_json

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from code_digest import made_with
+from harness.code_digest import made_with
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.native import NativeServer
 from poolpilot.env.workloads.families import FAMILIES, draw_workload

@@ -18,6 +18,7 @@ from poolpilot.serve.commands.main import build
 
 IN_BASE = (
     "advise",
+    "bench",
     "bundle",
     "climb",
     "config check",
@@ -46,7 +47,6 @@ IN_BASE = (
 """Commands that a base installation runs, as README tells."""
 
 WITH_EXTRA = (
-    "bench climbers",
     "calibrate",
     "collect",
     "evaluate",

@@ -26,20 +26,19 @@ NAMES = {
 
 def controllers_section(report: Report) -> str:
     """The means by controller on curves, and how often ours is better."""
-    summary = report["summary"]
     rows = []
-    for name, row in _by_loss(summary):
-        verdict = summary["verdicts"].get(name)
+    for name, row in _by_loss(report):
+        verdict = report["verdicts"].get(name)
         found = "" if verdict is None else f"{verdict['won']} / {verdict['tied']} / {verdict['lost']}"
         rows.append((*_lost(name, row), found))
-    best = percent(summary["spectral_best_share"], 0)
-    said = f"{summary['cells']} cells. Ours loses least of all in {best} of them{_against_ancestors(summary)}.\n"
+    best = percent(report["spectral_best_share"], 0)
+    said = f"{report['cells']} cells. Ours loses least of all in {best} of them{_against_ancestors(report)}.\n"
     return f"{said}\n{table((*LOST, 'ours won / tied / lost'), rows)}"
 
 
 def simulated_section(report: Report) -> str:
     """The means by controller on simulated pools."""
-    return table(LOST, (_lost(name, row) for name, row in _by_loss(report["summary"])))
+    return table(LOST, (_lost(name, row) for name, row in _by_loss(report)))
 
 
 LOST = ("controller", "lost", "lost at rest", "runs that stay")
@@ -50,15 +49,15 @@ def _lost(name: str, row: Mapping[str, Any]) -> tuple[str, ...]:
     return (NAMES.get(name, name), *shares)
 
 
-def _by_loss(summary: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return sorted(summary["means"].items(), key=lambda item: float(item[1]["objective_lost"]))
+def _by_loss(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    return sorted(report["means"].items(), key=lambda item: float(item[1]["objective_lost"]))
 
 
-def _against_ancestors(summary: Mapping[str, Any]) -> str:
-    if summary["better_than_best_ancestor_share"] is None:
+def _against_ancestors(report: Mapping[str, Any]) -> str:
+    if report["better_than_best_ancestor_share"] is None:
         return ""
-    better = percent(summary["better_than_best_ancestor_share"], 0)
-    inferior = summary["not_non_inferior"]
+    better = percent(report["better_than_best_ancestor_share"], 0)
+    inferior = report["not_non_inferior"]
     return (
         f", less than the best of the three reference controllers in {better}. In {inferior} it is not shown to be "
         "within 2 points of one of them"

@@ -6,6 +6,7 @@ from typing import Any
 from page_tables.part import Part, table
 
 OTHER = "anything else"
+KILLED = {"service": "service, outcomes", "store": "collector, segments of records"}
 FAULTS_OF = {
     "the tuner is killed, stopped, ended, or cannot start": (
         "killed tuner",
@@ -51,19 +52,17 @@ def roll_backs(report: Mapping[str, Any]) -> str:
     return table((f"load ({report['times']} times each)", "median", "99th percentile", "longest"), rows)
 
 
-def kills(service: Mapping[str, Any], store: Mapping[str, Any]) -> str:
+def kills(report: Mapping[str, Any]) -> str:
     """What became of outcomes and records when their writers were killed."""
-    rows = [
-        ("service, outcomes", service["kills"], service["acknowledged"], service["lost"], service["written_twice"]),
-        ("collector, segments of records", store["kills"], store["acknowledged"], store["lost"], store["there_twice"]),
-    ]
-    return table(("writer", "killed", "acknowledged", "lost", "there twice"), [map(str, row) for row in rows])
+    fields = ("kills", "acknowledged", "lost", "there_twice")
+    rows = [(title, *(str(report[name][field]) for field in fields)) for name, title in KILLED.items()]
+    return table(("writer", "killed", "acknowledged", "lost", "there twice"), rows)
 
 
-def rates(*reports: Mapping[str, Any]) -> str:
+def rates(report: Mapping[str, Any]) -> str:
     """What one processor answers, and what is held before and after."""
     heads = ("requests", "a second", "median", "99th percentile", "processor each", "memory before, after", "not 200")
-    return table(heads, map(rate_cells, reports))
+    return table(heads, map(rate_cells, report["rows"]))
 
 
 def rate_cells(report: Mapping[str, Any]) -> list[str]:
@@ -84,6 +83,6 @@ PAGE = "docs/operations.md"
 PARTS = (
     Part(PAGE, "faults", ("faults",), faults),
     Part(PAGE, "roll-backs", ("roll_back_time",), roll_backs),
-    Part(PAGE, "kills", ("killed_service", "killed_store"), kills),
-    Part("docs/service.md", "rate", ("service_rate", "service_soak"), rates),
+    Part(PAGE, "kills", ("kills",), kills),
+    Part("docs/service.md", "rate", ("service",), rates),
 )

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tuner_day
-from code_digest import made_with
 from day_methods import METHODS, DayResult
 from day_report import ahead_of, row_of, steady_bins, summary
 from day_server import BIN_S, Day, DayServer
+from harness.code_digest import made_with
 from poolpilot.featurizer.window import Window
 from tuner_day import KeptDays
 

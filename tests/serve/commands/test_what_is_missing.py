@@ -39,7 +39,6 @@ def without(modules: Iterable[str], folder: Path, *arguments: str) -> "subproces
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("bench", "climbers"),
         ("calibrate",),
         ("evaluate",),
         ("search", "--backend", "curve"),

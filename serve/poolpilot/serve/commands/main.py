@@ -17,6 +17,7 @@ import typer
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.errors import PoolPilotError
+from poolpilot.serve.commands.observe.bench_command import bench
 from poolpilot.serve.commands.options.settings_command import CommandPlace, add_settings_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
@@ -38,7 +39,6 @@ TRACEBACK = "POOLPILOT_TRACEBACK"
 SHOWN_OF_A_DEFECT = 300
 """Characters of what an error says that are told."""
 
-BENCH_HELP = "Benchmarks, each with its peers in the same run."
 CONFIG_HELP = "Check the settings of a tuner or a service before it starts."
 LAB_HELP = "A private MariaDB in a folder, with data sets and named loads."
 MARIADB_HELP = "Check a MariaDB server's pool, and print the grants for a tuner."
@@ -80,9 +80,7 @@ def _add_observe(app: typer.Typer) -> None:
     add_settings_command(app, "page", CommandPlace("observe.page_command"), OBSERVE)
     add_settings_command(app, "predict", CommandPlace("observe.predict_command"), OBSERVE)
     add_settings_command(app, "simulate", CommandPlace("observe.simulate_command"), OBSERVE)
-    bench = typer.Typer(no_args_is_help=True)
-    add_settings_command(bench, "climbers", CommandPlace("observe.bench_climbers_command"))
-    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=OBSERVE)
+    app.command("bench", rich_help_panel=OBSERVE)(bench)
     app.command("version", rich_help_panel=OBSERVE)(show_version)
 
 
