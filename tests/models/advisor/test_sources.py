@@ -21,7 +21,7 @@ from poolpilot.models.advisor.model import KindNetworks, Model
 from poolpilot.models.champion import MODEL_FOR, load_champion
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import DIGEST
 from poolpilot.models.predictor import Estimate, Preference, ScorePredictor
 
 
@@ -144,11 +144,11 @@ def test_rules_answer_where_no_change_is_advised(
     curves: ResponseCurves, window_of: Callable[..., Window], limits: KnobSpace, told: Told, size: int, answers: str
 ) -> None:
     hot = {"connections": 256.0, "utilisation": 0.7, "waits_row_lock_per_request": 0.2}
-    seen, rules = replace(window_of(1, PoolTuple(2, 3, 500), **hot), server_kind="mariadb"), WaitRules()
+    seen = replace(window_of(1, PoolTuple(2, 3, 500), **hot), server_kind="mariadb")
     prediction = asking(curves, told, looking=BY_RULES).predict([seen], limits, Objective())
     assert prediction.verdict == "change"
     assert prediction.pool_tuple.pool_size == size
-    assert prediction.model_digest == (rules.digest if answers == "rules" else "network")
+    assert prediction.model_digest == (DIGEST if answers == "rules" else "network")
     assert (prediction.expected_gain is None) == (answers == "rules")
 
 

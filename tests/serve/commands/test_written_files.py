@@ -16,7 +16,7 @@ from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import REQUEST
 from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import DIGEST
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
 
@@ -63,7 +63,7 @@ class Readers:
         assert posted.status_code == 200
         assert told == {name: value for name, value in posted.json().items() if name != "schema_version"}
         networks = (load_any_machine(), *(load_champion(kind=kind) for kind in CHAMPIONS))
-        digests = {load_curves().digest, WaitRules().digest, *(network.digest for network in networks)}
+        digests = {load_curves().digest, DIGEST, *(network.digest for network in networks)}
         assert told["model_digest"] in digests
         return told
 

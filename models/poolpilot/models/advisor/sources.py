@@ -24,7 +24,7 @@ from poolpilot.models.latent.constants import next_constant
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.models.observations.floor_limits import furthest_within_floors, near_first
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import DIGEST, rule_for
 from poolpilot.models.predictor import ScorePredictor
 
 
@@ -64,7 +64,7 @@ def trials(
         has_some: Whether a few trials may be spent on what promises nothing in numbers: a rule's, or constants where
             nobody knows the server.
     """
-    named = _trials(model, windows, limits, objective, most, WaitRules() if has_some else None)
+    named = _trials(model, windows, limits, objective, most, has_some=has_some)
     if not has_some or model.curves is None or not named.first.abstained or disturbances_of(windows):
         return named
     constant = next_constant(model.curves, windows, limits, objective)
@@ -77,11 +77,12 @@ def _trials(
     limits: KnobSpace,
     objective: Objective,
     most: int,
-    rules: WaitRules | None,
+    *,
+    has_some: bool,
 ) -> Ranking:
     networks = model.networks_of(windows[-1].server_kind)
     if model.curves is not None and not (networks is not None and networks.alone):
-        return trials_by_curves(model.curves, windows, limits, objective, most, rules)
+        return trials_by_curves(model.curves, windows, limits, objective, most, by_rule=has_some)
     if networks is None:
         return Ranking(_nobody(windows[-1]))
     bolder = ScorePredictor.for_trials(networks.knowing(windows, limits).artefact)
@@ -94,13 +95,12 @@ def _by_rule(
     """What a rule advises, as far as floors allow, its gain not estimated; None where no rule applies or may."""
     if disturbances_of(windows):
         return None
-    rules = WaitRules()
-    found = rules.advise(windows[-1], limits)
+    found = rule_for(windows[-1], limits)
     step = None if found is None else furthest_within_floors(found.pool_tuple, windows, objective)
     if found is None or step is None:
         return None
     reasons = (found.reason, *curves.beyond(limits))
-    ruled = Prediction(step, windows[-1].pool_tuple, False, reasons, rules.digest)
+    ruled = Prediction(step, windows[-1].pool_tuple, False, reasons, DIGEST)
     return within_bound(ruled, windows, objective)
 
 

@@ -23,7 +23,7 @@ from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prio
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.floor_limits import may_be_named
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import fewer_to_try
 
 
 class TrialSettings(BaseModel):
@@ -55,7 +55,8 @@ def trials_by_curves(
     limits: KnobSpace,
     objective: Objective,
     most: int = 1,
-    rules: WaitRules | None = None,
+    *,
+    by_rule: bool = False,
     settings: TrialSettings | None = None,
 ) -> Ranking:
     """Names the configurations whose trial promises most until none promises enough, then the best one measured.
@@ -70,15 +71,15 @@ def trials_by_curves(
         limits: The knobs of the server and their ranges.
         objective: What counts.
         most: Trials wanted at most.
-        rules: When waits for rows are worth a first trial of fewer groups; None goes by the curves alone. They promise
-            nothing in numbers, so they are for who has a few trials to spend, not for who weighs each of them.
+        by_rule: Whether waits for rows may call for a first trial of fewer groups. That promises nothing in numbers, so
+            it is for who has a few trials to spend, not for who weighs each of them.
         settings: When it tries.
     """
     in_force = windows[-1].pool_tuple
     if limits.processors is None:
         return Ranking(Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), curves.digest))
     found = _by_belief(curves, windows, limits, objective, settings or TrialSettings(), most)
-    if (fewer := _fewer_groups(curves, windows, limits, rules)) is not None:
+    if by_rule and (fewer := _fewer_groups(curves, windows, limits)) is not None:
         found = [fewer, *(each for each in found if each.pool_tuple.core not in (fewer.pool_tuple.core, in_force.core))]
     beyond = curves.beyond(limits)
     told = [
@@ -88,11 +89,9 @@ def trials_by_curves(
     return Ranking(told[0], tuple(each for each in told[1:] if each.verdict == "change"))
 
 
-def _fewer_groups(
-    curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, rules: WaitRules | None
-) -> Prediction | None:
+def _fewer_groups(curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace) -> Prediction | None:
     """Fewer groups as the first trial where rows are fought over."""
-    found = rules.fewer_to_try(windows[0], limits) if rules is not None and len(windows) == 1 else None
+    found = fewer_to_try(windows[0], limits) if len(windows) == 1 else None
     if found is None:
         return None
     return Prediction(found.pool_tuple, windows[0].pool_tuple, False, (found.reason,), curves.digest)
