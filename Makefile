@@ -1,5 +1,5 @@
 # Everything sets itself up: as root, system packages that are missing are installed; else the apt line is printed.
-# Two environments: .venv/base is what a production host gets, .venv/full adds [train], [ray], [dev]. The Python tests run on the
+# Two environments: .venv/base is what a production host gets, .venv/full adds [train] and [dev]. The Python tests run on the
 # wheel, installed in build/installed beside what .venv/full holds; a single test runs on the sources with .venv/full.
 
 SHELL := /bin/bash
@@ -195,11 +195,11 @@ $(INSTALLED)/.ready: $(WHEEL)/.ready $(FULL)/.ready
 # builder's pybind11, so that ccache knows what has been compiled for the wheel.
 $(FULL)/.ready: $(PROJECT) $(NATIVE) $(BUILDER)/.ready | system-full
 	@$(call new_environment,$(FULL))
-	echo "== installing poolpilot[train,ray,dev] into $(FULL) (several minutes the first time)"
+	echo "== installing poolpilot[train,dev] into $(FULL) (several minutes the first time)"
 	$(FULL)/bin/$(PIP_INSTALL) $(BUILD_TOOLS)
 	pybind11=$$($(CURDIR)/$(BUILDER)/bin/python -m pybind11 --cmakedir)
 	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation \
-	    --config-settings=cmake.define.pybind11_DIR="$$pybind11" --editable '.[train,ray,dev]'
+	    --config-settings=cmake.define.pybind11_DIR="$$pybind11" --editable '.[train,dev]'
 	touch $@
 
 define new_environment

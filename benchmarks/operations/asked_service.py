@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from multiprocessing.connection import Connection
@@ -59,7 +59,8 @@ def serve(told: Connection) -> None:
     server = http_server(create_app(Advisor.load(), settings, in_thread=False), settings)
     gc.freeze()  # as `poolpilot serve` does
     told.send(listener.getsockname()[1])
-    server.run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # the end of the measurement
+        server.run(listener)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def serve(predictor: Advisor, folder: Path, told: Connection) -> None:
     log = OutcomeLog(folder, settings.outcome_segment_bytes)
     server = http_server(create_app(predictor, settings, outcomes=log, in_thread=False), settings)
     told.send(listener.getsockname()[1])
-    server.run(sockets=[listener])
+    server.run(listener)
 
 
 def started(predictor: Advisor, folder: Path) -> tuple[BaseProcess, int]:

@@ -149,12 +149,12 @@ def running_service(
     settings = ServeSettings.load(None, values)
     listener = listening_socket("127.0.0.1", 0)
     server = http_server(create_app(predictor, settings, outcomes=outcomes), settings)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread = threading.Thread(target=server.run, args=(listener,))
     thread.start()
     try:
         yield Service(listener.getsockname(), "http" if settings.tls_certificate is None else "https")
     finally:
-        server.should_exit = True
+        server.end()
         thread.join()
 
 

@@ -4,8 +4,8 @@ Examples:
     >>> from poolpilot.models import Advisor
     >>> from poolpilot.serve import create_app
     >>> application = create_app(Advisor.load())  # for any ASGI server
-    >>> application.title
-    'PoolPilot'
+    >>> sorted(route.path for route in application.routes)[:2]
+    ['/healthz', '/metrics']
 """
 
 from typing import TYPE_CHECKING

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 
 from poolpilot.lab.instance import Lab
 from poolpilot.lab.sysbench_families import named_workload

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as draw
+from starlette.testclient import TestClient
 
 from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.application import create_app

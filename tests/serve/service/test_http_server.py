@@ -23,7 +23,8 @@ from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.application import create_app
-from poolpilot.serve.service.http_server import ServiceServer, check_tls, http_server
+from poolpilot.serve.service.connections.asgi_server import AsgiServer
+from poolpilot.serve.service.http_server import http_server, tls_of
 from poolpilot.serve.service.service_settings import ServeSettings
 
 Serving = Callable[..., Any]
@@ -93,9 +94,9 @@ def test_certificate_is_renewed_and_stays_where_the_new_one_is_of_no_use(
     assert shown_by(server) == ssl.PEM_cert_to_DER_cert(other.certificate.read_text(encoding="ascii"))
 
 
-def shown_by(service: ServiceServer) -> bytes | None:
+def shown_by(service: AsgiServer) -> bytes | None:
     """The certificate that a client is shown in a handshake in memory."""
-    context = service.config.ssl
+    context = service.tls
     assert context is not None
     trusting_anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting_anybody.check_hostname, trusting_anybody.verify_mode = False, ssl.CERT_NONE
@@ -137,9 +138,9 @@ def test_files_of_no_use_are_one_sentence(tmp_path: Path, service_identity: Iden
     }
     for reason, given in bad.items():
         with pytest.raises(ServerError, match=reason) as refused:
-            check_tls(ServeSettings.load(None, given))
+            tls_of(ServeSettings.load(None, given))
         assert "\n" not in str(refused.value)
-    check_tls(ServeSettings.load(None, service_identity_values(service_identity)))
+    tls_of(ServeSettings.load(None, service_identity_values(service_identity)))
 
 
 def service_identity_values(identity: Identity) -> dict[str, Path]:

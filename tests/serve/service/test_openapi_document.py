@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as draw
 from jsonschema_rs import Draft202012Validator
+from starlette.testclient import TestClient
 
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.objective import Objective

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.featurizer.snapshot import SERVER_KINDS

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
 from poolpilot.errors import ArtefactError

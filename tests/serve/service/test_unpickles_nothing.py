@@ -29,7 +29,7 @@ sys.addaudithook(hook)
 SERVE = """
 import json
 from pathlib import Path
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.models.advisor.advisor import Advisor

@@ -1,7 +1,8 @@
 """The prediction service: its paths, and in which order a request passes what may refuse it."""
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from poolpilot.models.advisor.advisor import Advisor
@@ -38,7 +39,7 @@ def create_app(
     *,
     outcomes: OutcomeLog | None = None,
     in_thread: bool = True,
-) -> FastAPI:
+) -> Starlette:
     """Builds the service.
 
     Every refusal is a problem document (RFC 9457); any 503 means that the client leaves its server as it is.
@@ -60,18 +61,24 @@ def create_app(
     known = KnownTokens(limits.token_file)
     metrics = ServiceMetrics()
     renewal = Renewal(advisor, [known.renew], metrics)
-    app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     routes = _routes(
         PredictionEndpoint(advisor, metrics, limits.body_timeout_s, in_thread=in_thread),
         OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
         StateEndpoints(advisor, renewal, metrics),
         describes_itself=limits.openapi,
     )
-    app.router.routes.extend(routes)
+    buckets = TokenBuckets(limits.rate_per_s, limits.rate_burst)
+    paths = frozenset(route.path for route in routes)
+    before = [
+        Middleware(RequestWatch, metrics=metrics),
+        Middleware(ProblemAnswers),
+        Middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES, paths=paths),
+        Middleware(RequestLimit, most=limits.concurrency_limit, exempt={*OPEN, METRICS}),
+        Middleware(BodyLimit, limit_bytes=limits.body_limit_bytes),
+    ]
+    app = Starlette(routes=routes, middleware=before, exception_handlers={HTTPException: refuse_route})
     app.state.renewal = renewal
     app.state.metrics = metrics
-    app.exception_handler(HTTPException)(refuse_route)
-    _put_before(app, limits, known, metrics, frozenset(route.path for route in routes))
     return app
 
 
@@ -87,15 +94,3 @@ def _routes(
         Route(METRICS, state.metrics, methods=["GET"]),
     ]
     return [*routes, Route("/openapi.json", openapi, methods=["GET"])] if describes_itself else routes
-
-
-def _put_before(
-    app: FastAPI, limits: ServeSettings, known: KnownTokens, metrics: ServiceMetrics, paths: frozenset[str]
-) -> None:
-    """Puts what may refuse a request before the paths, the innermost first."""
-    app.add_middleware(BodyLimit, limit_bytes=limits.body_limit_bytes)
-    app.add_middleware(RequestLimit, most=limits.concurrency_limit, exempt={*OPEN, METRICS})
-    buckets = TokenBuckets(limits.rate_per_s, limits.rate_burst)
-    app.add_middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES, paths=paths)
-    app.add_middleware(ProblemAnswers)
-    app.add_middleware(RequestWatch, metrics=metrics)

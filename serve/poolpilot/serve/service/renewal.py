@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -36,6 +37,11 @@ class Renewal:
     def also(self, renew: Callable[[], None]) -> None:
         """Has something else renewed from now on."""
         self._others.append(renew)
+
+    def quietly(self) -> None:
+        """The same for whom nobody tells: a failure is in the log, in the metrics and in GET /v1/model."""
+        with suppress(PoolPilotError):
+            self.run()
 
     def run(self) -> None:
         """Renews everything; blocks while models are loaded, and while another renewal is under way.

@@ -84,6 +84,6 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     shown = f"[{address}]" if ":" in address else address
     scheme = "http" if settings.tls_certificate is None else "https"
     opened.callback(watch.end)
-    watch.begin(application.state.renewal.run)
+    watch.begin(application.state.renewal.quietly)
     typer.echo(f"POST {scheme}://{shown}:{bound_port}/v1/predict (Ctrl-C ends)")
-    server.run(sockets=[listener])
+    server.run(listener, application.state.renewal.quietly)
