@@ -22,6 +22,9 @@ from poolpilot.errors import PoolPilotError, SettingError
 
 MODULES = (
     "climbers",
+    "tuner_days",
+    "unsafe",
+    "tuner_pays",
     "evaluations",
     "gain_bound",
     "advice_walks",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from page_tables.part import Part, percent, table
-from unsafe_counts import ARMS
+from unsafe_windows.unsafe_counts import ARMS
 
 METHODS = {
     "tuner": "tuner",
@@ -56,8 +56,8 @@ def mean_cell(found: Mapping[str, Any]) -> str:
 
 
 def unsafe_part(simulated: Mapping[str, Any], live: Mapping[str, Any]) -> str:
-    """Those from both starts."""
-    return unsafe_table([row for row in simulated["rows"] if row["start"] == "both"], live["rows"][0])
+    """Those of simulated pools, and of the embedded one."""
+    return unsafe_table(simulated["rows"], live["rows"][0])
 
 
 def unsafe_table(simulated: Sequence[Mapping[str, Any]], live: Mapping[str, Any]) -> str:
@@ -76,7 +76,7 @@ def unsafe_cells(pool: str, row: Mapping[str, Any]) -> list[str]:
 
 PAGE = "docs/tuner.md"
 PARTS = (
-    Part(PAGE, "tuner-days", ("tuner_day_undisturbed",), days_table),
+    Part(PAGE, "tuner-days", ("tuner_days",), days_table),
     Part(PAGE, "unsafe-windows", ("unsafe_windows", "unsafe_live"), unsafe_part),
     Part(PAGE, "tuner-pays", ("tuner_pays",), pays_table),
 )

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 Seen = tuple[bool, float, float | None]
 """A window: whether another configuration than the first is in force, its throughput, its latency."""
@@ -15,13 +14,12 @@ Run = Mapping[str, Any]
 """Both arms on one workload, from one start, under one predictor."""
 
 ARMS = ("guarded", "unguarded")
-BOTH = "both"
 LEAST_SHARE, MOST_RISE, CHANCE = 0.95, 1.2, 3.0
 RESAMPLES = 10_000
 
 
 def counts_of(found: Sequence[Seen], usual: Sequence[Seen]) -> dict[str, float]:
-    """Windows, those of another configuration, unsafe ones, the longest row of these, and the gain in throughput."""
+    """Windows, those of another configuration, unsafe ones, and the longest row of these."""
     rates = np.array([rate for _, rate, _ in usual])
     tails = np.array([tail for _, _, tail in usual if tail is not None])
     least = float(min(LEAST_SHARE * rates.mean(), rates.mean() - CHANCE * rates.std()))
@@ -33,18 +31,7 @@ def counts_of(found: Sequence[Seen], usual: Sequence[Seen]) -> dict[str, float]:
         "changed": sum(changed for changed, _, _ in found),
         "unsafe": sum(unsafe),
         "in_a_row": max(rows, default=0),
-        "gain": float(np.mean([rate for _, rate, _ in found]) / rates.mean() - 1.0),
     }
-
-
-def summaries(runs: Sequence[Run], predictors: Sequence[str], starts: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each predictor and start, and for both starts: predictors are never counted together."""
-    return [
-        summary([run for run in runs if run["predictor"] == predictor and start in (run["start"], BOTH)])
-        | {"predictor": predictor, "start": start}
-        for predictor in predictors
-        for start in (BOTH, *starts)
-    ]
 
 
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
@@ -57,7 +44,6 @@ def summary(runs: Sequence[Run]) -> dict[str, Any]:
         **{f"{arm}_{name}": sum(run[arm][name] for run in runs) for name in ("windows", "changed") for arm in ARMS},
         **{f"{arm}_unsafe": int(unsafe[:, place].sum()) for place, arm in enumerate(ARMS)},
         **{f"{arm}_in_a_row": max(run[arm]["in_a_row"] for run in runs) for arm in ARMS},
-        **{f"{arm}_gain": float(np.median([run[arm]["gain"] for run in runs])) for arm in ARMS},
         "avoided": float(1.0 - unsafe[:, 0].sum() / max(unsafe[:, 1].sum(), 1.0)),
         "avoided_low": float(np.quantile(avoided, 0.05)),
     }
@@ -76,21 +62,3 @@ def resampled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     drawn = np.random.default_rng(0).integers(len(sums), size=(RESAMPLES, len(sums)))
     found: NDArray[np.float64] = sums[drawn].sum(axis=1)
     return found
-
-
-def table_of(report: Sequence[Mapping[str, Any]]) -> Table:
-    """The report as people read it; counts are of windows of another configuration than the first."""
-    table = Table("predictor", "from", "runs", "guarded", "in a row", "unguarded", "in a row", "avoided", "median gain")
-    for row in report:
-        table.add_row(
-            row["predictor"],
-            row["start"],
-            str(row["runs"]),
-            f"{row['guarded_unsafe']} of {row['guarded_changed']}",
-            str(row["guarded_in_a_row"]),
-            f"{row['unguarded_unsafe']} of {row['unguarded_changed']}",
-            str(row["unguarded_in_a_row"]),
-            f"{100 * row['avoided']:.1f} % (95 % bound {100 * row['avoided_low']:.1f})",
-            f"{100 * row['guarded_gain']:+.0f} %, {100 * row['unguarded_gain']:+.0f} %",
-        )
-    return table

@@ -2,22 +2,28 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import numpy as np
+
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.env.measurement.settling import settle
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.target import Target
-from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advice.prediction import Prediction, Predictor
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.tuner.clock import clock_of
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.decision import Decision, Mode
+from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.machine.evidence.tuner_observation import Observation, Reading
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
-from unsafe_counts import Seen
+from unsafe_windows.unsafe_counts import Seen
 
 MEASUREMENT = MeasurementSettings(settle_s=1.0, window_s=5.0)
 ASK_EVERY_WINDOWS = 10
@@ -31,35 +37,21 @@ def untouched(server: PoolServer, seconds: float) -> list[Seen]:
     return found
 
 
-def tuned(
-    server: PoolServer, predictor: Predictor, seconds: float, guard: GuardSettings | None = None
-) -> list[tuple[Observation, Decision]]:
-    """What the tuner, as it ships but for its guard, sees and decides."""
-    found: list[tuple[Observation, Decision]] = []
-    guard = guard or GuardSettings()
+def guarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
+    """The tuner as it ships; its windows are held against the tuple that it began with."""
+    first, guard, found = server.tuple_in_force(), GuardSettings(), list[Observation]()
     TunerLoop(
         Target(server, Objective()),
         predictor,
         Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs)),
         MEASUREMENT,
-        on_decision=lambda observation, decision: found.append((observation, decision)),
+        on_decision=lambda observation, _: found.append(observation),
     ).run(seconds)
-    return found
-
-
-def seen_by(found: Sequence[tuple[Observation, Decision]], first: PoolTuple | None) -> list[Seen]:
-    """The windows of a tuner's observations, held against the tuple that it began with."""
     return [
-        (observation.in_force != first, observation.reading.throughput_per_s, observation.reading.latency_ms)
-        for observation, _ in found
-        if observation.reading is not None
+        (each.in_force != first, each.reading.throughput_per_s, each.reading.latency_ms)
+        for each in found
+        if each.reading is not None
     ]
-
-
-def guarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
-    """The tuner as it ships."""
-    first = server.tuple_in_force()
-    return seen_by(tuned(server, predictor, seconds), first)
 
 
 def unguarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
@@ -77,6 +69,33 @@ def unguarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[
 
 
 ARMS: Mapping[str, Callable[[PoolServer, Predictor, float], list[Seen]]] = {"guarded": guarded, "unguarded": unguarded}
+
+
+class RandomPredictor:
+    """Names any configuration of the grid, and promises much: a model that is broken.
+
+    Args:
+        seed: Seed of what it names.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng([seed, 99])
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:  # noqa: ARG002
+        """See `Predictor.predict`."""
+        tuples = MachineGrid().on(limits).tuples
+        in_force = windows[-1].pool_tuple
+        named = in_force.with_core(tuples[int(self._rng.integers(len(tuples)))].core)
+        return Prediction(named, in_force, False, ("at random",), "", expected_gain=1.0)
+
+
+def shipped(_seed: int) -> Predictor:
+    """What ships for who measures what follows."""
+    return Advisor(Model.of(load_curves()), Purpose.TRIAL)
+
+
+PREDICTORS: Mapping[str, Callable[[int], Predictor]] = {"shipped": shipped, "at random": RandomPredictor}
+"""The one that ships, and a broken one."""
 
 
 def _for(server: PoolServer, seconds: float) -> Iterator[None]:

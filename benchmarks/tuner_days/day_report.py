@@ -2,35 +2,29 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
-from day_methods import DayResult
-from day_server import BIN_S, Day
+from tuner_days.day_server import BIN_S, Day
+from tuner_days.lives import DayResult
 
 UNSAFE, SLOW, CHANCE = 0.95, 1.2, 3.0
 """Less than this share of what the default completes in a phase, or more than that of its latency, and so many
 deviations of its bins there beyond."""
 
-LEAST_PER_S = 0.01
-"""A rate of nothing has no logarithm."""
-
 
 def row_of(day: Day, best: Sequence[float], of_default: DayResult, result: DayResult) -> dict[str, float]:
     """How a method did on a day.
 
-    `completed` is the logarithm of all that it completed over all that the default did; `log_rate` is the mean over
-    half-minutes of that of its rate over the usual one of the default in the phase, where a slow phase counts as much
-    as a fast one. `slow` are bins by latency, as `unsafe` are by what is completed.
+    `completed` is the logarithm of all that it completed over all that the default did. `slow` are bins by latency, as
+    `unsafe` are by what is completed.
     """
     steady = steady_bins(day, len(of_default.bins) - 1)
     rates, untouched = _rates(result)[steady], _rates(of_default)[steady]
     late_ms, untouched_ms = _latencies_ms(result)[steady], _latencies_ms(of_default)[steady]
     phases = np.array([day.phase_at(number * BIN_S) for number in np.flatnonzero(steady)])
-    unsafe, slow, regrets, gains = 0, 0, list[float](), list[float]()
+    unsafe, slow, regrets = 0, 0, list[float]()
     for phase in np.unique(phases):
         here = phases == phase
         usual, scatter = untouched[here].mean(), untouched[here].std()
@@ -38,10 +32,8 @@ def row_of(day: Day, best: Sequence[float], of_default: DayResult, result: DayRe
         usual_ms, scatter_ms = untouched_ms[here].mean(), untouched_ms[here].std()
         slow += int((late_ms[here] > SLOW * usual_ms + CHANCE * scatter_ms).sum())
         regrets += list(1.0 - rates[here] / max(best[phase], usual))
-        gains += list(np.log(np.maximum(rates[here], LEAST_PER_S) / max(usual, LEAST_PER_S)))
     return {
         "completed": math.log(_rates(result).sum() / _rates(of_default).sum()),
-        "log_rate": float(np.mean(gains)),
         "regret": float(np.mean(regrets)),
         "unsafe": unsafe,
         "slow": slow,
@@ -73,33 +65,3 @@ def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     completed = [row["completed"] for row in rows]
     error = float(np.std(completed, ddof=1) / math.sqrt(len(rows))) if len(rows) > 1 else math.nan
     return found | {"completed_error": error, "worst_completed": min(completed), "days": len(rows)}
-
-
-def ahead_of(days: Sequence[Mapping[str, Mapping[str, float]]], name: str) -> dict[str, dict[str, float]]:
-    """On how many days a method completes more than each other one, and by how much less, in ln, on the worst."""
-    found: dict[str, dict[str, float]] = {}
-    for other in (other for other in days[0] if other != name):
-        ahead = [day[name]["completed"] - day[other]["completed"] for day in days]
-        found[other] = {"days": sum(one > 0.0 for one in ahead), "worst": min(ahead)}
-    return found
-
-
-def table_of(report: Mapping[str, Mapping[str, Any]]) -> Table:
-    """The report as people read it; ratios are geometric means over days."""
-    table = Table(
-        *("method", "completed", "worst day", "rate, by half-minutes", "regret", "unsafe", "slow", "changes"),
-        "roll-backs",
-    )
-    for name, row in report.items():
-        table.add_row(
-            name,
-            f"x{math.exp(row['completed']):.2f} (error {100 * row['completed_error']:.0f} %)",
-            f"x{math.exp(row['worst_completed']):.2f}",
-            f"x{math.exp(row['log_rate']):.2f}",
-            f"{100 * row['regret']:.1f} %",
-            f"{row['unsafe']:.1f} of {row['bins']:.0f}",
-            f"{row['slow']:.1f}",
-            f"{row['changes']:.0f}",
-            f"{row['roll_backs']:.1f}",
-        )
-    return table

@@ -1,4 +1,4 @@
-"""A day of a server in virtual time: workloads that shift and come back, drift, restarts, and people's changes."""
+"""A day of a server in virtual time: workloads that shift, come back and drift."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,6 @@ import numpy as np
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
-from poolpilot.errors import LostServerError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
@@ -29,24 +28,10 @@ DAY_FAMILIES = (
 BIN_S = 30.0
 """Seconds by which the day is judged."""
 
+DRIFT_EVERY_S, DRIFT_FAR = 900.0, 0.15
+"""Seconds from one change of the pauses to the next, and how far they go."""
+
 Count = TypeVar("Count", float, Histogram)
-
-
-@dataclass(frozen=True)
-class Happening:
-    """Something that befalls the server.
-
-    Attributes:
-        at_s: When.
-        phase: The workload that begins; None for the one that is.
-        restarts: Whether the server is started anew.
-        person_sets: What a person sets; None for nothing.
-    """
-
-    at_s: float
-    phase: int | None = None
-    restarts: bool = False
-    person_sets: PoolTuple | None = None
 
 
 @dataclass(frozen=True)
@@ -55,45 +40,34 @@ class Day:
 
     Attributes:
         workloads: The workloads, by phase number.
-        happenings: What befalls the server, in order; the first one begins phase 0 at 0 s.
-        drift: Seconds from one change of the pauses and connections to the next, and how far they go.
+        shifts: When which workload begins, in order; the first one at 0 s.
         length_s: Its length.
         seed: Seed of the drift.
     """
 
     workloads: tuple[Workload, ...]
-    happenings: tuple[Happening, ...]
-    drift: tuple[float, float]
+    shifts: tuple[tuple[float, int], ...]
     length_s: float
     seed: int
 
     @classmethod
-    def draw(cls, seed: int, hours: float = 24.0, *, disturbed: bool = True) -> Self:
-        """Draws a day: three workloads in eight shifts, so that each comes back, and what disturbs them."""
+    def draw(cls, seed: int, hours: float) -> Self:
+        """Draws a day: three workloads in eight shifts, so that each comes back."""
         rng = np.random.default_rng(seed)
         names = rng.choice(DAY_FAMILIES, 3, replace=False)
         drawn = [draw_workload(FAMILIES[str(name)], int(rng.integers(1, 10_000))) for name in names]
         cpus = int(rng.choice([1, 2, 4]))
         workloads = tuple(replace(each, cpus=cpus) for each in drawn)
         length_s = 3600.0 * hours
-        begins = np.sort(rng.uniform(0.02, 0.98, 7)) * length_s
-        shifts = [Happening(0.0, phase=0)]
-        for begin in begins:
-            others = [number for number in range(3) if number != shifts[-1].phase]
-            shifts.append(Happening(float(begin), phase=int(rng.choice(others))))
-        disturbing = [
-            Happening(float(rng.uniform(0.1, 0.9) * length_s), restarts=True),
-            Happening(
-                float(rng.uniform(0.5, 0.9) * length_s),
-                person_sets=PoolTuple(int(rng.choice([2, 4, 8])), 3, int(rng.choice([50, 200, 500]))),
-            ),
-        ]
-        happenings = sorted([*shifts, *(disturbing if disturbed else [])], key=lambda each: each.at_s)
-        return cls(workloads, tuple(happenings), (900.0, 0.15), length_s, seed)
+        shifts = [(0.0, 0)]
+        for begin in np.sort(rng.uniform(0.02, 0.98, 7)) * length_s:
+            others = [number for number in range(3) if number != shifts[-1][1]]
+            shifts.append((float(begin), int(rng.choice(others))))
+        return cls(workloads, tuple(shifts), length_s, seed)
 
     def phase_at(self, at_s: float) -> int:
         """The workload at a time."""
-        return next(each.phase for each in reversed(self.happenings) if each.at_s <= at_s and each.phase is not None)
+        return next(phase for begin_s, phase in reversed(self.shifts) if begin_s <= at_s)
 
 
 class DayServer:
@@ -106,23 +80,21 @@ class DayServer:
     Attributes:
         bins: Requests completed in each `BIN_S` of the day.
         latency_ms: The 95th percentile of latency in each of them, the geometric mean over classes; 0 where none ended.
-        changes: Times at which a tuple was set by whoever tunes it.
+        changes: How often a tuple was set.
     """
 
     def __init__(self, day: Day, initial: PoolTuple | None = None) -> None:
         self.day = day
         self.bins = np.zeros(int(day.length_s // BIN_S) + 1)
         self.latency_ms = np.zeros_like(self.bins)
-        self.changes: list[tuple[float, PoolTuple]] = []
-        self._initial = initial or KnobSpace.stock(day.workloads[0].cpus).default_tuple()
+        self.changes = 0
         self._counters: dict[str, float] = {}
         self._histograms: dict[str, Histogram] = {}
         self._at_edge: Mapping[str, Histogram] = {}
         self._at_s, self._epoch = 0.0, 0
-        self._left = list(day.happenings[1:])
-        self._phase = day.happenings[0].phase or 0
-        self._gone = False
-        self._pool = self._opened(self._initial)
+        self._left = list(day.shifts[1:])
+        self._phase = day.shifts[0][1]
+        self._pool = self._opened(initial or KnobSpace.stock(day.workloads[0].cpus).default_tuple())
 
     @property
     def knobs(self) -> KnobSpace:
@@ -131,23 +103,22 @@ class DayServer:
 
     def tuple_in_force(self) -> PoolTuple:
         """See `PoolServer`."""
-        self._check()
         return self._pool.tuple_in_force()
 
     def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
         """See `PoolServer`."""
-        self._check()
         if pool_tuple != self._pool.tuple_in_force():
-            self.changes.append((self._at_s, pool_tuple))
+            self.changes += 1
             self._epoch += 1
         return self._pool.apply(pool_tuple)
 
     def run_for(self, seconds: float) -> None:
-        """Lets the day go on; what falls into this time happens."""
+        """Lets the day go on; shifts that fall into this time happen."""
         ends_s = self._at_s + seconds
-        while self._left and self._left[0].at_s < ends_s:
-            self._run_until(self._left[0].at_s)
-            self._happen(self._left.pop(0))
+        while self._left and self._left[0][0] < ends_s:
+            begin_s, phase = self._left.pop(0)
+            self._run_until(begin_s)
+            self._shift(phase)
         self._run_until(ends_s)
 
     def run_requests(self, requests: int, most_s: float, least_s: float = 0.0) -> None:  # noqa: ARG002
@@ -160,7 +131,6 @@ class DayServer:
 
     def snapshot(self) -> Snapshot:
         """What was counted since the day began, whatever workload sent it."""
-        self._check()
         now = self._pool.snapshot()
         return replace(
             now,
@@ -178,11 +148,6 @@ class DayServer:
         """The same, for who wants the wall clock; see `Clock`."""
         return self._at_s
 
-    def reach_again(self) -> bool:
-        """See `Restoration.reach_again`: a restarted server can be reached at once."""
-        self._gone = False
-        return True
-
     def close(self) -> None:
         """See `PoolServer`."""
         self._pool.close()
@@ -194,10 +159,6 @@ class DayServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _check(self) -> None:
-        if self._gone:
-            raise LostServerError("the server was restarted")
 
     def _run_until(self, at_s: float) -> None:
         while self._at_s < at_s:
@@ -220,22 +181,12 @@ class DayServer:
     def _completed(self) -> float:
         return float(self._pool.snapshot().counters["completed"])
 
-    def _happen(self, what: Happening) -> None:
-        in_force = self._pool.tuple_in_force()
-        if what.phase is not None or what.restarts:
-            self._keep_counts()
-            self._phase = self._phase if what.phase is None else what.phase
-            self._pool = self._opened(self._initial if what.restarts else in_force)
-        if what.restarts:
-            self._gone, self._epoch = True, self._epoch + 1
-        if what.person_sets is not None:
-            self._pool.apply(what.person_sets)
-            self._epoch += 1
-
-    def _keep_counts(self) -> None:
-        last = self._pool.snapshot()
+    def _shift(self, phase: int) -> None:
+        in_force, last = self._pool.tuple_in_force(), self._pool.snapshot()
         self._counters = _added(self._counters, last.counters)
         self._histograms = _added(self._histograms, last.histograms)
+        self._phase = phase
+        self._pool = self._opened(in_force)
 
     def _opened(self, initial: PoolTuple) -> SimulatedServer:
         return SimulatedServer(self.day.workloads[self._phase], initial=initial, changes=drift_of(self.day, self._at_s))
@@ -243,13 +194,12 @@ class DayServer:
 
 def drift_of(day: Day, begin_s: float) -> Sequence[LoadChange]:
     """Pauses that wander by the hour of the day, as seen by a pool that was opened at a time."""
-    every_s, far = day.drift
     rng = np.random.default_rng([day.seed, 7])
-    factors = np.exp(far * rng.standard_normal(int(day.length_s // every_s) + 2))
+    factors = np.exp(DRIFT_FAR * rng.standard_normal(int(day.length_s // DRIFT_EVERY_S) + 2))
     return [
-        LoadChange(at_s=number * every_s - begin_s, think_factor=float(factor))
+        LoadChange(at_s=number * DRIFT_EVERY_S - begin_s, think_factor=float(factor))
         for number, factor in enumerate(factors)
-        if number * every_s > begin_s
+        if number * DRIFT_EVERY_S > begin_s
     ]
 
 
