@@ -1,5 +1,5 @@
 # Everything sets itself up: as root, system packages that are missing are installed; else the apt line is printed.
-# Two environments: .venv/base is what a production host gets, .venv/full adds [train], [ray], [dev]. The Python tests run on the
+# Two environments: .venv/base is what a production host gets, .venv/full adds [train] and [dev]. The Python tests run on the
 # wheel, installed in build/installed beside what .venv/full holds; a single test runs on the sources with .venv/full.
 
 SHELL := /bin/bash
@@ -30,7 +30,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 
-.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak faults sanitize
+.PHONY: help setup demo demo-mariadb demo-production test lint docs bench soak faults sanitize
 .PHONY: screenshots style types tidy fuzz format man audit clean
 
 help: ## show this list
@@ -86,70 +86,15 @@ man: $(FULL)/.ready ## write docs/man/poolpilot.1 and docs/settings.md from the 
 	@$(FULL)/bin/python docs/man/manual_page.py
 	@$(FULL)/bin/python docs/settings_page.py
 
-bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
-	@mkdir -p benchmarks/reports
-	$(FULL)/bin/python benchmarks/instruments.py --json benchmarks/reports/instruments.json
-	$(FULL)/bin/python benchmarks/hold.py --json benchmarks/reports/hold.json
-	$(FULL)/bin/python benchmarks/service_rate.py --json benchmarks/reports/service_rate.json
-	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
-	$(FULL)/bin/python benchmarks/demo_seeds.py
-	$(FULL)/bin/python benchmarks/results_page.py
-	$(FULL)/bin/python benchmarks/operations_page.py
+bench: $(FULL)/.ready ## run an experiment and rewrite its tables (NAME=x; without, say what there is; QUICK=1; resumes)
+	@$(FULL)/bin/python benchmarks/run.py $(NAME) $(if $(QUICK),--quick)
 
-bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/results-climbing.md (half an hour; resumes)
-	@mkdir -p benchmarks/reports build/bench
-	bench() {
-	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
-	  $(call keep_runs,$$1)
-	}
-	bench climbers --seeds 30 --set plots=docs/images
-	bench climbers_ablations --seeds 10 --set ablations=true
-	bench climbers_simulated --seeds 3 --set backend=simulated --set samples=300 --set starts=default,largest
-	for part in climber_claims climber_ablations knob_climb rw_climb; do
-	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
-	done
-	$(FULL)/bin/python benchmarks/climbing_page.py
+soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear (an hour; resumes)
+	@$(FULL)/bin/python benchmarks/run.py soak
 
-bench-mariadb: $(FULL)/.ready system-lab ## bound, advice, signals, long statements and cost on MariaDB, for docs/results-mariadb.md
-	@mkdir -p benchmarks/reports
-	$(FULL)/bin/python benchmarks/gain_bound.py --json benchmarks/reports/gain_bound.json --picture docs/images/gain_bound.png
-	$(FULL)/bin/python benchmarks/advice_walks.py --draws 400 --json benchmarks/reports/advice_walks.json
-	$(FULL)/bin/python benchmarks/rows_read.py
-	for part in signals cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
-
-bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/results-pool.md (70 minutes; resumes)
-	@mkdir -p benchmarks/reports build/bench
-	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --set lab=build/bench/lab --json benchmarks/reports/pool.json
-	$(call keep_runs,pool)
-	for part in admission throttling disciplines priorities_source priorities_twin priorities_short overload; do
-	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
-	done
-	$(FULL)/bin/python benchmarks/pool_page.py
-	$(FULL)/bin/python benchmarks/priorities_page.py
-
-soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear, for docs/results-pool.md (resumes)
-	@plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
-	soak() {
-	  $$plain $(FULL)/bin/python benchmarks/soak.py --build "$$1" --program "$$2/native_pool/native_tests" \
-	    --runs "build/bench/soak_$$1.jsonl" --json benchmarks/reports/soak.json "$${@:3}"
-	  $(call keep_runs,soak_$$1)
-	}
-	soak plain build/tests
-	soak thread build/thread --requests 120000 --changes 1200 --closes 60
-	soak address build/address --requests 300000 --changes 3000 --closes 60
-	$(FULL)/bin/python benchmarks/pool_page.py
-
-bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for docs/results-simulator.md (15 minutes; CIMBA=checkout)
-	@for part in networks queueing_seed; do $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json; done
-	$(FULL)/bin/python benchmarks/mm1.py $(if $(CIMBA),--cimba $(CIMBA)) --json benchmarks/reports/mm1.json
-	$(FULL)/bin/python benchmarks/simulator_page.py
-
-faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
-	@mkdir -p benchmarks/reports build/bench
-	$(FULL)/bin/pytest -m long
-	$(FULL)/bin/python benchmarks/faults.py --runs build/bench/faults.jsonl --json benchmarks/reports/faults.json
-	$(call keep_runs,faults)
-	$(FULL)/bin/python benchmarks/operations_page.py
+faults: $(FULL)/.ready system-lab ## the long tests, then every fault of tuner and service twenty times (an hour; resumes)
+	@$(FULL)/bin/pytest -m long
+	$(FULL)/bin/python benchmarks/run.py faults
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)
@@ -183,9 +128,6 @@ format: $(FULL)/.ready ## rewrite the sources in the house format
 
 clean: ## remove environments, builds and caches
 	@rm -rf .venv build demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
-
-# A finished measurement leaves its runs in build/bench, under a name by which the next one does not take them up.
-keep_runs = mv "build/bench/$(1).jsonl" "build/bench/$(1).done.jsonl"
 
 WITH_EXTENSION = -DPOOLPILOT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(FULL)/bin/python \
     -Dpybind11_DIR=$$($(FULL)/bin/python -m pybind11 --cmakedir)
@@ -254,11 +196,11 @@ $(INSTALLED)/.ready: $(WHEEL)/.ready $(FULL)/.ready
 # builder's pybind11, so that ccache knows what has been compiled for the wheel.
 $(FULL)/.ready: $(PROJECT) $(NATIVE) $(BUILDER)/.ready | system-full
 	@$(call new_environment,$(FULL))
-	echo "== installing poolpilot[train,ray,dev] into $(FULL) (several minutes the first time)"
+	echo "== installing poolpilot[train,dev] into $(FULL) (several minutes the first time)"
 	$(FULL)/bin/$(PIP_INSTALL) $(BUILD_TOOLS)
 	pybind11=$$($(CURDIR)/$(BUILDER)/bin/python -m pybind11 --cmakedir)
 	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation \
-	    --config-settings=cmake.define.pybind11_DIR="$$pybind11" --editable '.[train,ray,dev]'
+	    --config-settings=cmake.define.pybind11_DIR="$$pybind11" --editable '.[train,dev]'
 	touch $@
 
 define new_environment

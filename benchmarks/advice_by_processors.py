@@ -7,7 +7,7 @@ machines of each size. One look at the default from a fresh pool, then the defau
 windows of other random seeds, each again of a fresh pool. A gain is the logarithm of a ratio of goodputs, and one of
 more than ten times counts as ten times, as it is told. Networks and curves each state an interval of their own.
 Settings of the curves and of the network for machines of any size were chosen by `--seed 40000`. Minutes; `python
-benchmarks/evaluation_page.py` writes the table.
+benchmarks/pages.py` writes the table.
 """
 
 import argparse
@@ -19,16 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from pages import table
+from page_tables.advice_table import SOURCES, VERDICTS
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
 from poolpilot.env.workloads.composed import chooses
 from poolpilot.env.workloads.composition import composition
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.advice.reasons import BELIEVABLE_FACTOR
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.look_by_curves import LookSettings
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.champion import load_any_machine, load_champion
-from poolpilot.models.latent.advice_by_kind import AdviceByKind
-from poolpilot.models.latent.latent_advisor import LatentAdvisorSettings
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
@@ -40,9 +41,6 @@ from workload_files import composition_of, drawn
 CPUS = (1, 4, 16, 64)
 SEED = 70_000
 RESAMPLES = 10_000
-VERDICTS = ("change", "leave it", "no advice")
-SOURCES = ("curves", "network")
-"""Who answers; what the network states is of its own card."""
 
 Row = Mapping[str, Any]
 
@@ -52,10 +50,10 @@ def main() -> None:
     given = _arguments()
     curves, network, any_machine = load_curves(), load_champion(), load_any_machine()
     networks = {network.digest, any_machine.digest}
-    usual = LatentAdvisorSettings()
+    usual = LookSettings()
     likeness = usual.likeness.model_copy(update={"fewest": given.fewest})
     settings = usual.model_copy(update={"likeness": likeness, "interval": given.interval})
-    advice = AdviceByKind(curves, [network], settings, any_machine)
+    advice = Advisor(Model.of(curves, [network], any_machine), server_view=True, looking=settings)
     known = {curve.composition for curve in curves.curves}
     rows = []
     with progress_bars(terminal()) as bars:
@@ -130,28 +128,8 @@ def stated(changes: Sequence[Row]) -> Row:
     }
 
 
-def advice_table(report: Row) -> str:
-    """One line for each size of machine."""
-    heads = ("processors", "observations", *VERDICTS, "changes gain", "lose > 5 %")
-    stated_heads = (f"gain within the interval of the {source}" for source in SOURCES)
-    lines = []
-    for row in report["rows"]:
-        counts = (str(row[name]) for name in ("cpus", "workloads", *VERDICTS))
-        within = ("{within} of {stated}".format(**row[source]) for source in SOURCES)
-        lines.append((*counts, gain_words(row), f"{row['lose']} of {row['change']}", *within))
-    return table((*heads, *stated_heads), lines)
-
-
-def gain_words(row: Row) -> str:
-    """The mean gain as a factor, with its interval."""
-    if row["gain"] is None:
-        return "-"
-    mean, low, high = (None if row[name] is None else math.exp(row[name]) for name in ("gain", "gain_low", "gain_high"))
-    return f"x{mean:.1f}" + ("" if low is None else f" ({low:.1f}..{high:.1f})")
-
-
 def _arguments() -> argparse.Namespace:
-    usual = LatentAdvisorSettings()
+    usual = LookSettings()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/advice_by_processors.json"))
     parser.add_argument("--cpus", type=int, nargs="+", default=CPUS, help="processors of the machines")

@@ -12,7 +12,7 @@ to be trained once a family: with `--networks` and `--mariadb-networks` those of
 from training families, are held against methods that know the curves of these, on validation and test families only.
 Those that ship have learned from training families, too, so what `poolpilot advise` says takes part on the same
 families alone; on machines that its network does not know `simulated_rivals.py` has it. Goes on where it was stopped,
-with `--runs`. A few minutes on a quiet machine; `python benchmarks/evaluation_page.py` writes the tables.
+with `--runs`. A few minutes on a quiet machine; `python benchmarks/pages.py` writes the tables.
 """
 
 import argparse
@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
-from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import regret
@@ -33,9 +32,10 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.champion import load_for
-from poolpilot.models.latent.advice_by_kind import AdviceByKind
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.constants import constant_on
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
@@ -132,7 +132,7 @@ def choices(case: RecordedCase, known: Known, networks: RivalNetworks) -> dict[s
     once: dict[str, Predictor] = {
         "constant_best": StaticPredictor(constant_on(known.curves, case.limits, case.objective)),
         "wait_ratio": WaitRatioFormula(case.grid),
-        "latent_advisor": LatentAdvisor(known.curves),
+        "latent_advisor": Advisor(Model.of(known.curves)),
     }
     space = {
         "pool_size": case.grid.sizes,
@@ -152,7 +152,11 @@ def choices(case: RecordedCase, known: Known, networks: RivalNetworks) -> dict[s
 
 def shipped(known: Known, networks: RivalNetworks) -> dict[str, Predictor]:
     """What `poolpilot advise` says, on families that its networks have not learned from."""
-    return {"advise": AdviceByKind(known.curves, [load_for(server) for server in STORES])} if networks else {}
+    return (
+        {"advise": Advisor(Model.of(known.curves, [load_for(server) for server in STORES]), server_view=True)}
+        if networks
+        else {}
+    )
 
 
 def row_of(method: str, case: RecordedCase, choice: PoolTuple, tried: Sequence[PoolTuple]) -> Row:

@@ -7,16 +7,16 @@ After `PLANTED_S` a second tuner takes over, whose predictor is told to name one
 """
 
 import argparse
+import json
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from pages import read_report, replaced
+from page_tables.picture_table import ARMS, PLANTED_S
 from poolpilot.env.output import write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.lab.instance import Lab
@@ -29,12 +29,9 @@ from poolpilot.serve.tuner.decision_log import NAME, read_log
 
 SHOWN_CLASS = BESIDE_JOINS.classes[0].name
 RUN_UP_S, WATCHED_S, WINDOW_S = 12.0, 60.0, 1.0
-STARTS_S, PLANTED_S = 5.0, 40.0
-TOLD_S = slice(25, int(PLANTED_S))
-"""Windows whose medians are told: the tuner has come to rest, and nothing is planted yet."""
+STARTS_S = 5.0
 
 CPUS = 2
-README = Path("README.md")
 SETTLE_S = 0.3
 PACE = (
     f"--window={WINDOW_S:g}",
@@ -42,7 +39,6 @@ PACE = (
     *flags_of("guard", DemoGuard()),
     *flags_of("pace", DemoPace()),
 )
-ARMS = {"default": "never touched", "poolpilot": "PoolPilot"}
 
 
 def main() -> int:
@@ -55,9 +51,8 @@ def main() -> int:
     given = parser.parse_args()
     if not given.draw_only:
         write_json(given.json, measured(LoadedLab(Lab(given.lab), CPUS)))
-    report = read_report(given.json)
+    report = json.loads(given.json.read_text())
     draw(report, given.picture)
-    README.write_text(replaced(README.read_text(), "picture", figures(report)))
     return 0
 
 
@@ -129,16 +124,6 @@ def _series(seen: PhaseSeen) -> dict[str, list[float]]:
         "per_s": [each.count / seconds for each, seconds in zip(of_class, seen.seconds, strict=True)],
         "p99_ms": [each.quantile(0.99) / 1e3 for each in of_class],
     }
-
-
-def figures(report: dict[str, Any]) -> str:
-    """What the picture says, in numbers."""
-    per_s, p99_ms = ([median(report[arm][name][TOLD_S]) for arm in ARMS] for name in ("per_s", "p99_ms"))
-    return (
-        f"| seconds {TOLD_S.start} to {TOLD_S.stop}, medians | short requests a second | their p99 |\n|---|---|---|\n"
-        f"| never touched | {per_s[0]:,.0f} | {p99_ms[0]:.0f} ms |\n"
-        f"| PoolPilot | {per_s[1]:,.0f} | {p99_ms[1]:.0f} ms |\n"
-    )
 
 
 def draw(report: dict[str, Any], path: Path) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from page_tables.suite_tables import KINDS
 from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.other_work import other_work
@@ -30,13 +31,13 @@ from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn, write_json
 from poolpilot.env.workloads.families import PlannedWorkload
-from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.lab.lab_server import LabPlace
 from poolpilot.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
 from poolpilot.mariadb.server.watch_settings import LONG_WATCH
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_context, workload_row
@@ -64,8 +65,6 @@ QUICK = MeasurementSettings(
     oracle_repeats=1,
 )
 INTERRUPTED = 130
-KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sealed"}
-"""How the page calls the split of a family: an open one is like a training family."""
 
 
 def main() -> int:
@@ -105,7 +104,7 @@ def measured(
 ) -> dict[str, CellResult]:
     """The results of all cells that could be measured, those of an earlier run among them."""
     names, runs = given.methods, given.runs
-    adviser = advisor_for("mariadb")
+    adviser = Advisor(Model.load(None, "mariadb"), server_view=True)
     asked, known = _asked(settings, names), known_by()
     done = {row["workload"]: CellResult.from_dict(row["result"]) for row in asked_rows(runs, asked)}
     with opened_for_more(runs) as out, new_progress(console) as progress:

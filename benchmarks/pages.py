@@ -1,37 +1,60 @@
-"""What all scripts that write pages share: reports in, parts of a page out."""
+"""Writes what pages quote from the reports: every part between markers, or those of the reports that are named.
 
-import json
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any
+    python benchmarks/pages.py [REPORT...]
 
-INTERVAL = {"mean", "low", "high"}
+A part without its report stays as it is.
+"""
+
+import argparse
+
+from page_tables import (
+    advice_table,
+    climbing_tables,
+    drawn_tables,
+    file_tables,
+    mariadb_tables,
+    operations_tables,
+    picture_table,
+    results_tables,
+    rival_tables,
+    simulator_tables,
+    soak_table,
+    suite_tables,
+    tuner_tables,
+)
+from page_tables.part import Part
+
+PARTS: tuple[Part, ...] = (
+    *results_tables.PARTS,
+    *picture_table.PARTS,
+    *suite_tables.PARTS,
+    *mariadb_tables.PARTS,
+    *file_tables.PARTS,
+    *drawn_tables.PARTS,
+    *rival_tables.PARTS,
+    *advice_table.PARTS,
+    *climbing_tables.PARTS,
+    *simulator_tables.PARTS,
+    *soak_table.PARTS,
+    *tuner_tables.PARTS,
+    *operations_tables.PARTS,
+)
 
 
-def read_report(path: Path) -> Any:
-    """A report; None where there is no such file. What of an interval is not known is NaN, as JSON cannot say it."""
-    return json.loads(path.read_text(), object_hook=_with_nan) if path.is_file() else None
+def write(names: set[str]) -> None:
+    """Writes the parts that are made of any of these reports, or all parts where none is named."""
+    for part in PARTS:
+        if not names or names & set(part.reports):
+            said = "" if part.write() else ": no report, left as it is"
+            print(f"{part.page}, {part.marker}{said}")
 
 
-def _with_nan(values: dict[str, Any]) -> dict[str, Any]:
-    if values.keys() != INTERVAL:
-        return values
-    return {name: float("nan") if value is None else value for name, value in values.items()}
+def main() -> None:
+    """Writes them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reports", nargs="*", help="names of reports")
+    write(set(parser.parse_args().reports))
 
 
-def replaced(page: str, name: str, text: str) -> str:
-    """The page with the part between the markers of `name` replaced."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, after = page.split(begin)[0], page.split(end)[1]
-    return f"{before}{begin}\n{text}{end}{after}"
-
-
-def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of a page."""
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """A share as a percentage, or a dash."""
-    return "-" if share is None else f"{100 * share:.{digits}f} %"
+if __name__ == "__main__":
+    main()

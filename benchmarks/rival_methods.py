@@ -20,8 +20,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.prediction import Predictor
-from poolpilot.models.latent.latent_bandit import LatentBandit
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from rival_knowledge import Known
 from shown_server import ShownServer, ShownWindows
 
@@ -66,7 +66,7 @@ def looked(windows: ShownWindows, predictors: Mapping[str, Predictor]) -> dict[s
 
 def that_know(known: Known) -> dict[str, Predictor]:
     """Predictors that try what known response curves promise; those that need ratios where the curves hold any."""
-    found: dict[str, Predictor] = {"latent_bandit": LatentBandit(known.curves, rules=WaitRules())}
+    found: dict[str, Predictor] = {"latent_bandit": Advisor(Model.of(known.curves), Purpose.WARM_START)}
     if known.trees is not None:
         found |= {"nearest": NearestRatios(known.curves), "trees": known.trees}
     return found

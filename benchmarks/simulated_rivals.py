@@ -13,7 +13,7 @@ compositions that are not in the store that they learned from. The reference is 
 windows, and reference and choices are judged by a third, so that a regret may be negative; where the reference does not
 repeat (`simulated_reference.py`), the workload is censored and counted. Searches draw, so each runs with several seeds,
 which differ from workload to workload. Goes on where it was stopped, with `--runs`. Some forty minutes on one quiet
-processor; `python benchmarks/evaluation_page.py` writes the tables.
+processor; `python benchmarks/pages.py` writes the tables.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
-from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.objective import regret
@@ -32,9 +31,10 @@ from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.champion import load_champion
-from poolpilot.models.latent.advice_by_kind import AdviceByKind
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.constants import constant_on
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import Unguarded
@@ -145,8 +145,8 @@ def choices(windows: ScenarioWindows, known: Known, networks: RivalNetworks) -> 
     once: dict[str, Predictor] = {
         "constant_best": StaticPredictor(constant_on(known.curves, windows.limits, windows.objective)),
         "wait_ratio": WaitRatioFormula(LARGE_GRID),
-        "latent_advisor": LatentAdvisor(known.curves),
-        "advise": AdviceByKind(known.curves, [network]),
+        "latent_advisor": Advisor(Model.of(known.curves)),
+        "advise": Advisor(Model.of(known.curves, [network]), server_view=True),
         "one_shot": ScorePredictor(network),
         "unguarded": Unguarded(ScorePredictor(network)),
     }

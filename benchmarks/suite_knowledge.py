@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from code_digest import SHOWN
+from harness.code_digest import SHOWN
 from poolpilot.models.champion import load_for
 from poolpilot.models.latent.shipped_curves import load_curves
 

@@ -1,16 +1,14 @@
-"""Writes workload files of compositions that no curve that ships is of, for `poolpilot evaluate --workloads`.
-
-    python benchmarks/workload_files.py --server simulated --number 20 --seed 1 build/workloads/simulated
+"""Workload files of compositions that no curve that ships is of, for `poolpilot evaluate --workloads`.
 
 A workload is one or two classes whose steps are drawn one by one: processor time, waits that the pool is told of or
-not, sections under one of two latches, pauses of the clients; on as many processors as `--cpus` offers. The curves of
-composed workloads leave out one composition in three, and these are of that third; where another family's curves have
-a composition all the same, the workload is left out. The same seed and curves write the same files. Its composition is
-the family of a workload, by which intervals are clustered.
+not, sections under one of two latches, pauses of the clients. The curves of composed workloads leave out one
+composition in three, and these are of that third; where another family's curves have a composition all the same, the
+workload is left out. The same seed and curves write the same files. Its composition is the family of a workload, by
+which intervals are clustered.
 """
 
-import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +20,27 @@ from poolpilot.env.workloads.ingredients import log_uniform
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.workload import Workload
 
+CPUS = (1, 2, 3, 6, 12, 24, 48, 96)
+"""Processors, in turn."""
+
 LATENCY_FACTOR = 12.0
 """A class's target is so many times what a request takes alone."""
 
 
-def main() -> None:
-    """Draws the workloads and writes one file each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of the files; made if missing")
-    parser.add_argument("--server", choices=("simulated", "native"), default="simulated")
-    parser.add_argument("--number", type=int, default=20, help="workloads")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cpus", type=int, nargs="+", default=[1, 2, 3, 6, 12, 24, 48, 96], help="processors, in turn")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+def write_drawn(
+    folder: Path, seed: int, *, server: str = "simulated", number: int = 20, cpus: Sequence[int] | None = None
+) -> None:
+    """Draws workloads and writes one file each; those of a composition that a curve knows are left out."""
+    folder.mkdir(parents=True, exist_ok=True)
     known = {curve.composition for curve in load_curves().curves}
-    for number in range(arguments.number):
-        cpus = arguments.cpus[number % len(arguments.cpus)]
-        workload = drawn(np.random.default_rng([arguments.seed, number]), cpus, number)
+    for place in range(number):
+        processors = (cpus or CPUS)[place % len(cpus or CPUS)]
+        workload = drawn(np.random.default_rng([seed, place]), processors, place)
         if composition_of(workload) in known:
-            print(f"{number} is left out: a curve that ships is of its composition")
             continue
         of_family = {"family": composition_of(workload), **workload}
-        text = json.dumps({"server": arguments.server, "workload": of_family}, indent=1)
-        (arguments.folder / f"drawn_{arguments.seed}_{number:02d}_{cpus}cpus.json").write_text(text + "\n")
+        text = json.dumps({"server": server, "workload": of_family}, indent=1)
+        (folder / f"drawn_{seed}_{place:02d}_{processors}cpus.json").write_text(text + "\n")
 
 
 def drawn(rng: np.random.Generator, cpus: int, number: int) -> dict[str, Any]:
@@ -102,7 +97,3 @@ def drawn_step(rng: np.random.Generator) -> list[dict[str, Any]]:
         {"op": "cpu", "us": round(log_uniform(rng, 50, 300), 1), "variation": 0.2},
         {"op": "release", "latch": latch},
     ]
-
-
-if __name__ == "__main__":
-    main()

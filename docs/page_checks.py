@@ -72,7 +72,7 @@ def _is_written(marker: str) -> bool:
 @cache
 def _programs() -> tuple[str, ...]:
     """The texts of what may write parts of pages, read once for all markers."""
-    paths = [*(ROOT / "benchmarks").glob("*.py"), *DOCS.glob("*.py")]
+    paths = [*(ROOT / "benchmarks").rglob("*.py"), *DOCS.glob("*.py")]
     return tuple(path.read_text(encoding="utf-8") for path in paths)
 
 

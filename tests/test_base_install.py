@@ -14,9 +14,6 @@ import pytest
 from poolpilot.serve.commands.command_line.uses import CATALOGUE
 
 WITH_EXTRA = {
-    "bench climbers": "bench climbers",
-    "bench pool": "bench pool",
-    "bench simulator": "bench simulator",
     "climb --search": "climb --search --backend curve",
     "evaluate": "evaluate",
     "learn": "learn",
@@ -41,8 +38,7 @@ from pathlib import Path
 unpickled = []
 sys.addaudithook(lambda event, _: unpickled.append(event) if event.startswith("pickle.") else None)
 import structlog
-from poolpilot.models.champion import load_champion
-from poolpilot.models.predictor import ScorePredictor
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.application import create_app
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
@@ -59,7 +55,7 @@ async def ask():
     scope = {"type": "http", "http_version": "1.1", "method": "POST", "scheme": "http", "path": "/v1/predict",
              "raw_path": b"/v1/predict", "root_path": "", "query_string": b"", "client": ("client", 1),
              "server": ("service", 80), "headers": [(b"content-type", b"application/json")]}
-    await create_app(ScorePredictor(load_champion()))(scope, receive, send)
+    await create_app(Advisor.load())(scope, receive, send)
     return told[0]["status"]
 
 print(asyncio.run(ask()), len(unpickled))

@@ -19,11 +19,9 @@ SETTINGS = ("pyproject.toml", "mkdocs.yml")
 
 COME_ALONG = {
     "gpytorch": "botorch",
-    "h11": "uvicorn",
     "linear-operator": "botorch",
     "requests": "mlflow-skinny",
     "sqlalchemy": "mlflow",
-    "starlette": "fastapi",
     "typing-extensions": "pydantic",
 }
 """Distributions that are imported and come with one that is required."""
@@ -68,7 +66,7 @@ def distributions_of(modules: Iterable[str]) -> set[str]:
 
 
 EXTRAS = PROJECT["optional-dependencies"]
-RUNTIME = {name_of(one) for one in (*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["ray"])}
+RUNTIME = {name_of(one) for one in (*PROJECT["dependencies"], *EXTRAS["train"])}
 DEVELOPMENT = {name_of(one) for one in EXTRAS["dev"]}
 
 
@@ -107,7 +105,7 @@ def test_lines_that_install_are_of_a_clone_and_name_extras_that_there_are() -> N
         assert found is None or found[1] in EXTRAS
 
 
-@pytest.mark.parametrize("group", ["dependencies", "train", "ray", "dev"])
+@pytest.mark.parametrize("group", ["dependencies", "train", "dev"])
 def test_every_requirement_is_pinned(group: str) -> None:
     pinned = {name_of(line) for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()}
     wanted = PROJECT["dependencies"] if group == "dependencies" else EXTRAS[group]

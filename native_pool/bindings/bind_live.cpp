@@ -90,14 +90,7 @@ void bind_live(py::module_& module) {
       .def(
           "replayed_events",
           [](const LivePool& pool) {
-            std::size_t entries = 0;
-            std::size_t same = 0;
-            const py::gil_scoped_release release;
-            for (const EventLog& log : pool.event_logs()) {
-              entries += log.entries.size();
-              same += replay(log);
-            }
-            return std::pair(entries, same);
+            return without_gil([&] { return replay_all(pool.event_logs()); });
           },
           "(recorded events, events a fresh machine answers alike); call after close.");
 

@@ -9,7 +9,7 @@
 
 #include "bindings/bind_queues.hpp"
 #include "bindings/guarded.hpp"
-#include "sim/network.hpp"
+#include "networks/network.hpp"
 
 namespace poolpilot {
 namespace {

@@ -212,15 +212,8 @@ void bind_pool(py::module_& module) {
       .def_property_readonly("thread_changes", guarded(&SimulatedPool::thread_changes),
                              "Threads created and woken because of a stall.")
       .def_property_readonly("answered", guarded(&SimulatedPool::answered), "Requests answered.")
-      .def("replayed_events", guarded(+[](const SimulatedPool& pool) {
-             std::size_t entries = 0;
-             std::size_t same = 0;
-             for (const EventLog& log : pool.event_logs()) {
-               entries += log.entries.size();
-               same += replay(log);
-             }
-             return py::make_tuple(entries, same);
-           }),
+      .def("replayed_events",
+           guarded(+[](const SimulatedPool& pool) { return replay_all(pool.event_logs()); }),
            "(recorded events, events a fresh machine answers alike).");
   module.def("run_all", &run_all, py::arg("pools"), py::kw_only(), py::arg("seconds"),
              py::arg("requests") = py::none(), py::arg("least_s"), py::arg("threads") = 1,

@@ -5,7 +5,6 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "live/protocol.hpp"
 #include "policy/admission.hpp"
@@ -19,7 +18,7 @@ class ConnectionHome;
 // the connection in between. A group does so under its mutex: a connection is armed under it, and
 // taken out of the poll's answer under it; while it is armed the group's timer may end it. One that
 // waits for admission belongs to nobody, as live/admission_gate.hpp says.
-struct Connection : AdmissionTicket {
+struct Connection : AdmissionTicket, Sender {
   Connection(int socket, std::uint64_t number) : fd(socket), id(number) {}
 
   int fd;
@@ -29,13 +28,6 @@ struct Connection : AdmissionTicket {
   bool fresh = true;               // its first turn only arms it, as a login would
   bool timed_out = false;          // was silent for too long; its next turn closes it
   bool client_gone = false;        // nothing more can come in
-  bool in_transaction = false;
-  // What is known of its next request before it is read.
-  int declared_class = kAnyClass;
-  int last_class = kAnyClass;
-  SessionPriority priority = SessionPriority::kAuto;
-  std::optional<int> queued_as;  // class it was queued as, where a rule asked for the class
-  std::size_t queue = 0;         // that its turn counts for; every group has the same
   std::bitset<kLatches> held_latches;
   std::int64_t parked_ns = 0;  // when its request had to wait for admission; 0: it did not
   std::int64_t enqueued_ns = 0;

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <chrono>
@@ -32,7 +31,7 @@ void Group::open() {
   const std::lock_guard lock(mutex_);
   if (poll_.is_open()) return;
   poll_.open();
-  tick_us_ = now_ns() / 1'000;  // the timer begins now
+  connections_.tick(now_ns() / 1'000);  // the timer begins now
 }
 
 void Group::welcome(Connection& connection) {
@@ -51,17 +50,14 @@ bool Group::adopt(Connection& connection) {
 
 void Group::add(Connection& connection) {
   connection.home = this;
-  connection.place = connections_.size();
-  connections_.push_back(&connection);
+  connections_.add(connection);
   perform(apply(EventKind::kConnectionAdded).spawn);
 }
 
 void Group::remove(Connection& connection) {
   const Lock lock(mutex_);
   poll_.forget(connection);
-  connections_.back()->place = connection.place;
-  connections_[connection.place] = connections_.back();
-  connections_.pop_back();
+  connections_.remove(connection);
   apply(EventKind::kConnectionRemoved);
 }
 
@@ -80,11 +76,9 @@ bool Group::arm(Connection& connection) {
 
 bool Group::watch(Connection& connection) {
   if (!poll_.watch(connection)) return false;
-  connection.armed = true;
-  // As in MariaDB: the clock of the last tick costs nothing and is at most an interval behind.
+  // As in MariaDB: by the clock of the last tick, which is at most an interval behind.
   const std::int64_t interval_us = std::int64_t{machine_.settings().timer_interval_ms} * 1'000;
-  connection.idle_until_us = tick_us_ + interval_us + host_.wait_timeout_us();
-  next_deadline_us_ = std::min(next_deadline_us_, connection.idle_until_us);
+  connections_.arm(connection, interval_us + host_.wait_timeout_us());
   return true;
 }
 
@@ -187,7 +181,7 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
   for (std::size_t i = 0; i < ready.size(); ++i) {
     auto* connection = static_cast<Connection*>(ready[i].data.ptr);
     if (connection == nullptr) continue;
-    connection->armed = false;
+    SilentConnections::disarm(*connection);
     if (at_once && !connection->timed_out && has_hung_up(connection->fd, ready[i].events)) {
       connection->next_gone = std::exchange(gone, connection);
       continue;
@@ -196,9 +190,7 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
     if (connection->timed_out) {
       queues_.put_urgent(connection, clock_us);
     } else {
-      const RequestKey key = key_of(*connection, peeks ? classes[i] : kAnyClass);
-      if (queues_.by_class()) connection->queued_as = key.class_id;
-      queues_.put(connection, key, clock_us);
+      queues_.put(connection, *connection, peeks ? classes[i] : kAnyClass, clock_us);
     }
     ++queued;
   }
@@ -207,23 +199,7 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
 
 // MariaDB stamps what it queues with the time of the last tick.
 std::int64_t Group::queue_clock_us(std::int64_t now_ns) const {
-  return queues_.by_ticks() ? tick_us_ : now_ns / 1'000;
-}
-
-RequestKey Group::key_of(const Connection& connection, int peeked_class) const {
-  RequestKey key{kAnyClass, connection.in_transaction, connection.priority};
-  switch (queues_.class_known()) {
-    case ClassKnown::kDeclared:
-      key.class_id = connection.declared_class;
-      break;
-    case ClassKnown::kLast:
-      key.class_id = connection.last_class;
-      break;
-    case ClassKnown::kPeeked:
-      key.class_id = peeked_class;
-      break;
-  }
-  return key;
+  return queues_.by_ticks() ? connections_.tick_us() : now_ns / 1'000;
 }
 
 void Group::hang_up(Connection* gone, Lock& lock) {
@@ -264,36 +240,18 @@ bool Group::all_sleepers_counted() const {
 
 void Group::tick(std::int64_t now_us) {
   const Lock lock(mutex_);
-  tick_us_ = now_us;
-  const bool nothing_to_do = machine_.state().connection_count == 0 && queues_.empty();
-  if (stopping_ || nothing_to_do) return;
+  if (stopping_) return;
+  connections_.tick(now_us);
+  if (machine_.state().connection_count == 0 && queues_.empty()) return;
   queues_.age(now_us);
   perform(apply(EventKind::kTick).spawn);
-  if (next_deadline_us_ <= now_us) end_silent_connections();
 }
 
-void Group::end_silent_connections() {
-  next_deadline_us_ = kNever;
-  for (Connection* connection : connections_) {
-    if (!connection->armed || connection->timed_out) continue;
-    if (connection->idle_until_us < tick_us_) {
-      connection->timed_out = true;
-      shutdown(connection->fd, SHUT_RD);
-    } else {
-      next_deadline_us_ = std::min(next_deadline_us_, connection->idle_until_us);
-    }
-  }
-}
-
-void Group::configure(const GroupSettings& settings) {
+void Group::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   const Lock lock(mutex_);
-  machine_.configure(settings);
-}
-
-void Group::configure_queues(double kick_up_ms, std::span<const double> weights) {
-  const Lock lock(mutex_);
-  queues_.set_kick_up_ms(kick_up_ms);
-  queues_.set_weights(weights);
+  machine_.configure(group_settings(tuple, knobs));
+  queues_.set_kick_up_ms(knobs.prio_kickup_ms);
+  queues_.set_weights(knobs.weights);
 }
 
 void Group::stop() {
@@ -317,10 +275,7 @@ void Group::wait_end(WaitKind) {
 }
 
 Decision Group::apply(EventKind kind, int n) {
-  const Event event{kind, now_ns() / 1'000, n, host_.pool_full()};
-  const Decision decision = machine_.apply(event);
-  if (log_ != nullptr) log_->entries.push_back({event, decision, machine_.settings()});
-  return decision;
+  return machine_.apply({kind, now_ns() / 1'000, n, host_.pool_full()});
 }
 
 void Group::perform(Spawn spawn) {
@@ -347,7 +302,7 @@ std::int64_t Group::unmapped_requests() const {
 
 void Group::record(EventLog* log) {
   const Lock lock(mutex_);
-  log_ = log;
+  machine_.record(log);
 }
 
 }  // namespace poolpilot

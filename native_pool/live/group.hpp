@@ -39,7 +39,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <limits>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -47,7 +46,10 @@
 #include "live/connection.hpp"
 #include "live/connection_home.hpp"
 #include "live/connection_poll.hpp"
+#include "live/silent_connections.hpp"
 #include "policy/group_machine.hpp"
+#include "pool/knobs.hpp"
+#include "pool/tuple.hpp"
 #include "pool/worker_stats.hpp"
 #include "queues/request_queues.hpp"
 
@@ -74,9 +76,8 @@ class GroupHost {
 class Group final : public ConnectionHome {
  public:
   // `number` tells the draws of its queues from those of other groups.
-  Group(GroupHost& host, const GroupSettings& settings, const QueueSettings& queues,
-        std::uint64_t number)
-      : host_(host), machine_(settings), queues_(queues, number) {}
+  Group(GroupHost& host, const QueueSettings& queues, std::uint64_t number)
+      : host_(host), queues_(queues, number) {}
 
   // Makes the epoll; does nothing when there is one. Throws std::system_error.
   void open();
@@ -95,9 +96,7 @@ class Group final : public ConnectionHome {
   // The timer: every group hears of every tick, whose clock the queue and the deadlines of silent
   // connections go by.
   void tick(std::int64_t now_us);
-  void configure(const GroupSettings& settings);
-  // As for RequestQueues.
-  void configure_queues(double kick_up_ms, std::span<const double> weights);
+  void configure(const PoolTuple& tuple, const PoolKnobs& knobs);
   // Ends the group's threads; safe to call twice.
   void stop();
 
@@ -120,11 +119,9 @@ class Group final : public ConnectionHome {
   using Lock = std::unique_lock<std::mutex>;
   using Queues = RequestQueues<Connection*>;
   using Clock = std::chrono::steady_clock;
-  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
   void add(Connection& connection);
   bool watch(Connection& connection);
-  void end_silent_connections();
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
   // What the thread serves next; without an item it leaves.
@@ -132,7 +129,6 @@ class Group final : public ConnectionHome {
   Queues::Taken listen(Lock& lock);
   Queues::Taken take();
   void serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats);
-  RequestKey key_of(const Connection& connection, int peeked_class) const;
   std::int64_t queue_clock_us(std::int64_t now_ns) const;
   bool sleep(Lock& lock, Clock::time_point deadline);
   void call_last(Call call);
@@ -144,12 +140,9 @@ class Group final : public ConnectionHome {
   mutable std::mutex mutex_;
   GroupMachine machine_;
   Queues queues_;
-  std::int64_t tick_us_ = 0;                // the last tick, with which MariaDB stamps its queue
-  std::vector<Connection*> connections_;    // all that belong to the group, in no order
-  std::int64_t next_deadline_us_ = kNever;  // no armed connection has an earlier one
-  std::vector<Sleeper*> sleepers_;          // last in, first out; as many as the machine counts
+  SilentConnections connections_;   // all that belong to the group
+  std::vector<Sleeper*> sleepers_;  // last in, first out; as many as the machine counts
   ConnectionPoll poll_;
-  EventLog* log_ = nullptr;
   bool stopping_ = false;
 };
 

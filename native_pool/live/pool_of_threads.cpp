@@ -19,9 +19,8 @@ PoolOfThreads::PoolOfThreads(const LivePoolSettings& settings, HandlerHost& host
   logs.resize(settings_.record_events ? capacity : 0);
   GroupHost& group_host = *this;
   for (std::size_t i = 0; i < capacity; ++i) {
-    groups_.push_back(std::make_unique<Group>(
-        group_host, group_settings(settings_.tuple, settings_.knobs), settings_.queues, i));
-    groups_.back()->configure_queues(settings_.knobs.prio_kickup_ms, settings_.knobs.weights);
+    groups_.push_back(std::make_unique<Group>(group_host, settings_.queues, i));
+    groups_.back()->configure(settings_.tuple, settings_.knobs);
     if (settings_.record_events) groups_.back()->record(&logs[i]);
   }
 }
@@ -35,8 +34,7 @@ void PoolOfThreads::start() {
 void PoolOfThreads::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   open_groups(tuple.pool_size);
   for (auto& group : groups_) {
-    group->configure(group_settings(tuple, knobs));
-    group->configure_queues(knobs.prio_kickup_ms, knobs.weights);
+    group->configure(tuple, knobs);
   }
   max_threads_.store(knobs.max_threads, std::memory_order_relaxed);
   group_count_.store(tuple.pool_size, std::memory_order_release);
@@ -97,14 +95,6 @@ double PoolOfThreads::idle_timeout_s() const {
 
 std::int64_t PoolOfThreads::wait_timeout_us() const {
   return static_cast<std::int64_t>(settings_.wait_timeout_s * 1e6);
-}
-
-GroupSettings PoolOfThreads::group_settings(const PoolTuple& tuple, const PoolKnobs& knobs) {
-  GroupSettings group = knobs.group;
-  group.oversubscribe = tuple.oversubscribe;
-  group.timer_interval_ms = tuple.timer_interval_ms;
-  group.create_thread_on_wait = tuple.create_thread_on_wait;
-  return group;
 }
 
 void PoolOfThreads::open_groups(int count) {

@@ -41,7 +41,6 @@ class PoolOfThreads final : public ConnectionHandler, private GroupHost {
   double idle_timeout_s() const override;
   std::int64_t wait_timeout_us() const override;
 
-  static GroupSettings group_settings(const PoolTuple& tuple, const PoolKnobs& knobs);
   void open_groups(int count);
   Group& group_of(const Connection& connection) const;
   void tick();

@@ -93,9 +93,7 @@ Admittance RequestServer::admit(Connection& connection, std::size_t& used, std::
 }
 
 bool RequestServer::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
-  connection.last_class = connection.request.header.class_id;
-  if (std::exchange(connection.queued_as, std::nullopt).value_or(connection.last_class) !=
-      connection.last_class) {
+  if (connection.was_misplaced(connection.request.header.class_id)) {
     stats.counters.misplaced.add();
   }
   ConnectionHome& host = connection.host != nullptr ? *connection.host : *connection.home;

@@ -22,6 +22,12 @@ GroupCounters GroupMachine::counters_at(std::int64_t now_us) const {
 }
 
 Decision GroupMachine::apply(const Event& event) {
+  const Decision decision = decide(event);
+  if (log_ != nullptr) log_->entries.push_back({event, decision, settings_});
+  return decision;
+}
+
+Decision GroupMachine::decide(const Event& event) {
   counters_ = counters_at(event.now_us);
   integrated_until_us_ = std::max(integrated_until_us_, event.now_us);
   switch (event.kind) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "policy/group_settings.hpp"
@@ -75,12 +76,24 @@ struct GroupState {
   bool stalled = false;
 };
 
+// A recorded run: settings in force and every event with the decision it got.
+struct EventLog {
+  struct Entry {
+    Event event;
+    Decision decision;
+    GroupSettings settings;
+  };
+  std::vector<Entry> entries;
+};
+
 class GroupMachine {
  public:
-  explicit GroupMachine(const GroupSettings& settings) : settings_(settings) {}
+  explicit GroupMachine(const GroupSettings& settings = {}) : settings_(settings) {}
 
   Decision apply(const Event& event);
   void configure(const GroupSettings& settings) { settings_ = settings; }
+  // Records every event from now on into `log`, which must outlive the machine; nullptr ends it.
+  void record(EventLog* log) { log_ = log; }
 
   const GroupState& state() const { return state_; }
   const GroupSettings& settings() const { return settings_; }
@@ -88,6 +101,7 @@ class GroupMachine {
   GroupCounters counters_at(std::int64_t now_us) const;
 
  private:
+  Decision decide(const Event& event);
   Decision worker_idle();
   Decision polled(int n);
   Decision listened(const Event& event);
@@ -100,6 +114,7 @@ class GroupMachine {
   bool oversubscribed() const;
 
   GroupSettings settings_;
+  EventLog* log_ = nullptr;
   GroupState state_;
   GroupCounters counters_;
   std::int64_t integrated_until_us_ = 0;
@@ -110,18 +125,19 @@ class GroupMachine {
   int queue_events_ = 0;                 // dequeue attempts since the last tick
 };
 
-// A recorded run: settings in force and every event with the decision it got.
-struct EventLog {
-  struct Entry {
-    Event event;
-    Decision decision;
-    GroupSettings settings;
-  };
-  std::vector<Entry> entries;
-};
-
 // Replays a log through a fresh machine; returns the index of the first decision that differs, or
 // the number of entries when all are the same.
 std::size_t replay(const EventLog& log);
+
+// How many events all logs hold, and how many of them replay() alike.
+template <typename Logs>
+std::pair<std::size_t, std::size_t> replay_all(const Logs& logs) {
+  std::pair<std::size_t, std::size_t> counts;
+  for (const EventLog& log : logs) {
+    counts.first += log.entries.size();
+    counts.second += replay(log);
+  }
+  return counts;
+}
 
 }  // namespace poolpilot

@@ -15,4 +15,12 @@ constexpr SettingField<K> kFields[] = {
 
 std::span<const SettingField<K>> K::fields() { return kFields; }
 
+GroupSettings group_settings(const PoolTuple& tuple, const PoolKnobs& knobs) {
+  GroupSettings group = knobs.group;
+  group.oversubscribe = tuple.oversubscribe;
+  group.timer_interval_ms = tuple.timer_interval_ms;
+  group.create_thread_on_wait = tuple.create_thread_on_wait;
+  return group;
+}
+
 }  // namespace poolpilot

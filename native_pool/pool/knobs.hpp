@@ -7,6 +7,7 @@
 
 #include "policy/admission_settings.hpp"
 #include "policy/group_settings.hpp"
+#include "pool/tuple.hpp"
 #include "settings/setting.hpp"
 
 namespace poolpilot {
@@ -23,5 +24,8 @@ struct PoolKnobs {
   static std::span<const SettingField<PoolKnobs>> fields();
   static constexpr auto parts() { return std::tuple(&PoolKnobs::group, &PoolKnobs::admission); }
 };
+
+// What each thread group is told of the two.
+GroupSettings group_settings(const PoolTuple& tuple, const PoolKnobs& knobs);
 
 }  // namespace poolpilot

@@ -5,7 +5,7 @@
 #include <span>
 #include <tuple>
 
-#include "pool/handler_settings.hpp"
+#include "handlers/handler_settings.hpp"
 #include "pool/knobs.hpp"
 #include "pool/tuple.hpp"
 #include "queues/queue_settings.hpp"

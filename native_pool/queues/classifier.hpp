@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "queues/queue_settings.hpp"
 #include "queues/step.hpp"
@@ -15,6 +17,30 @@ struct RequestKey {
   int class_id = kAnyClass;  // kAnyClass: not known
   bool in_transaction = false;
   SessionPriority priority = SessionPriority::kAuto;
+};
+
+// Who sends requests: what is known of the next one before it is read.
+struct Sender {
+  bool in_transaction = false;
+  int declared_class = kAnyClass;
+  int last_class = kAnyClass;
+  SessionPriority priority = SessionPriority::kAuto;
+  std::optional<int> queued_as;  // class it was queued as, where a rule asked for the class
+  std::size_t queue = 0;         // that its turn counts for; every group has the same
+
+  // `peeked_class` is what a look at the request has shown.
+  RequestKey key(ClassKnown known, int peeked_class) const {
+    const int class_id = known == ClassKnown::kDeclared ? declared_class
+                         : known == ClassKnown::kLast   ? last_class
+                                                        : peeked_class;
+    return {class_id, in_transaction, priority};
+  }
+
+  // The request is of this class. Whether it was queued as one of another.
+  bool was_misplaced(int class_id) {
+    last_class = class_id;
+    return std::exchange(queued_as, std::nullopt).value_or(class_id) != class_id;
+  }
 };
 
 class Classifier {

@@ -8,6 +8,15 @@
 #include "queues/disciplines/weighted.hpp"
 
 namespace poolpilot {
+namespace {
+
+// MariaDB's: a low queue waits for as long as a higher one has something.
+class FirstNonEmpty final : public DequeueRule {
+ public:
+  std::size_t choose(QueueViews queues) override { return first_non_empty(queues); }
+};
+
+}  // namespace
 
 std::unique_ptr<DequeueRule> dequeue_rule(const QueueSettings& settings, std::uint64_t stream) {
   switch (settings.dequeue) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "queues/disciplines/combination.hpp"
 #include "queues/step.hpp"
 
 namespace poolpilot {
@@ -49,38 +50,6 @@ constexpr SettingField<S> kFields[] = {
     {&S::round_ms, "round_ms", "milliseconds", 0.001, 60'000,
      "Time of a worker that deficit_round_robin deals out in one round, by weight."},
     {&S::queue_seed, "queue_seed", "number", 0, 2'147'483'647, "Seed of the draws by weight."}};
-
-struct Combination {
-  Dequeue dequeue;
-  Enqueue enqueue = Enqueue::kApart;
-  Container container = Container::kFifo;
-  NextQueue next_queue = NextQueue::kFirstNonEmpty;
-};
-
-Combination combination_of(Discipline discipline) {
-  switch (discipline) {
-    case Discipline::kFifo:
-      return {Dequeue::kPriority, Enqueue::kMerged};
-    case Discipline::kWeighted:
-      return {Dequeue::kWeighted, Enqueue::kApart, Container::kFifo, NextQueue::kGreatestWeight};
-    case Discipline::kFair:
-      return {Dequeue::kFair, Enqueue::kApart, Container::kFifo, NextQueue::kGreatestWeight};
-    case Discipline::kFairLowLatency:
-      return {Dequeue::kLowLatency, Enqueue::kApart, Container::kFifo, NextQueue::kGreatestWeight};
-    case Discipline::kAlternating:
-      return {Dequeue::kAlternating};
-    case Discipline::kDynamic:
-      return {Dequeue::kPriority, Enqueue::kMerged, Container::kUrgency};
-    case Discipline::kWeightedRoundRobin:
-      return {Dequeue::kWeightedRoundRobin};
-    case Discipline::kDeficitRoundRobin:
-      return {Dequeue::kDeficitRoundRobin};
-    case Discipline::kIsraeli:
-      return {Dequeue::kLongestWait};
-    default:
-      return {Dequeue::kPriority};
-  }
-}
 
 // Those of MariaDB: high within a transaction, low otherwise, and whoever waits long goes up.
 const std::vector<QueueSpec> kMariaDbQueues{{}, {0.0, kKickUpDeadline, 0.0}};

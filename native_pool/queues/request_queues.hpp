@@ -21,6 +21,7 @@
 #include "queues/classifier.hpp"
 #include "queues/container.hpp"
 #include "queues/dequeue_rule.hpp"
+#include "queues/disciplines/containers.hpp"
 #include "queues/queue_settings.hpp"
 
 namespace poolpilot {
@@ -51,6 +52,13 @@ class RequestQueues {
 
   void put(Item item, const RequestKey& key, std::int64_t now_us) {
     put(classifier_.queue_of(key), std::move(item), now_us);
+  }
+
+  // The next request of whoever sends it; what a look at it has shown is its `peeked_class`.
+  void put(Item item, Sender& sender, int peeked_class, std::int64_t now_us) {
+    const RequestKey key = sender.key(settings_.class_known, peeked_class);
+    if (classifier_.by_class()) sender.queued_as = key.class_id;
+    put(std::move(item), key, now_us);
   }
 
   // For what is no request: a login, or a connection that is to end.
@@ -122,7 +130,6 @@ class RequestQueues {
   bool empty() const { return size_ == 0; }
   // Requests that no rule has fitted.
   std::int64_t unmapped() const { return classifier_.unmapped(); }
-  bool by_class() const { return classifier_.by_class(); }
 
  private:
   using Container = std::variant<FifoContainer<Item>, LifoContainer<Item>, UrgencyContainer<Item>>;

@@ -27,11 +27,7 @@ void Executor::serve(std::uint32_t number, std::uint32_t served) {
     case Admittance::kRun:
       break;
   }
-  connection.last_class = connection.class_id;
-  if (std::exchange(connection.queued_as, std::nullopt).value_or(connection.last_class) !=
-      connection.last_class) {
-    measures_.counters.misplaced.add();
-  }
+  if (connection.was_misplaced(connection.class_id)) measures_.counters.misplaced.add();
   thread.step = 0;
   rounds_.begin(number, thread);
   go_on(number);

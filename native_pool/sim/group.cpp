@@ -94,9 +94,7 @@ int Group::poll(std::uint32_t thread) {
     ready_.pop_front();
     Connection& connection = connections_[number];
     connection.enqueued_ns = engine_.now_ns();
-    const RequestKey key = key_of(connection);
-    if (queues_.by_class()) connection.queued_as = key.class_id;
-    queues_.put(number, key, queue_clock_us());
+    queues_.put(number, connection, connection.class_id, queue_clock_us());
     ++queued;
   }
   if (queues_.class_known() == ClassKnown::kPeeked) {
@@ -105,29 +103,14 @@ int Group::poll(std::uint32_t thread) {
   return queued;
 }
 
-RequestKey Group::key_of(const Connection& connection) const {
-  RequestKey key{kAnyClass, connection.in_transaction, connection.priority};
-  switch (queues_.class_known()) {
-    case ClassKnown::kDeclared:
-      key.class_id = connection.declared_class;
-      break;
-    case ClassKnown::kLast:
-      key.class_id = connection.last_class;
-      break;
-    case ClassKnown::kPeeked:
-      key.class_id = connection.class_id;
-      break;
-  }
-  return key;
-}
-
 std::int64_t Group::queue_clock_us() const {
   return queues_.by_ticks() ? tick_us_ : engine_.now_us();
 }
 
-void Group::configure_queues(double kick_up_ms, std::span<const double> weights) {
-  queues_.set_kick_up_ms(kick_up_ms);
-  queues_.set_weights(weights);
+void Group::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
+  machine_.configure(group_settings(tuple, knobs));
+  queues_.set_kick_up_ms(knobs.prio_kickup_ms);
+  queues_.set_weights(knobs.weights);
 }
 
 void Group::fall_asleep(std::uint32_t number) {
@@ -184,10 +167,7 @@ void Group::perform(Spawn spawn) {
 }
 
 Decision Group::apply(EventKind kind, int n) {
-  const Event event{kind, engine_.now_us(), n, engine_.is_full()};
-  const Decision decision = machine_.apply(event);
-  if (log_ != nullptr) log_->entries.push_back({event, decision, machine_.settings()});
-  return decision;
+  return machine_.apply({kind, engine_.now_us(), n, engine_.is_full()});
 }
 
 }  // namespace poolpilot::sim

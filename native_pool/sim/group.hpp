@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "policy/group_machine.hpp"
+#include "pool/knobs.hpp"
+#include "pool/tuple.hpp"
 #include "queues/request_queues.hpp"
 #include "queues/ring.hpp"
 #include "sim/engine.hpp"
@@ -19,11 +21,10 @@ namespace poolpilot::sim {
 class Group {
  public:
   // `tick_us` is the last tick of the timer.
-  Group(Engine& engine, std::vector<Connection>& connections, const GroupSettings& settings,
-        const QueueSettings& queues, std::uint32_t number, std::int64_t tick_us)
+  Group(Engine& engine, std::vector<Connection>& connections, const QueueSettings& queues,
+        std::uint32_t number, std::int64_t tick_us)
       : engine_(engine),
         connections_(connections),
-        machine_(settings),
         queues_(queues, number),
         number_(number),
         tick_us_(tick_us) {}
@@ -54,11 +55,9 @@ class Group {
 
   void expire_sleepers();
   void tick();
-  void configure(const GroupSettings& settings) { machine_.configure(settings); }
-  // As for RequestQueues.
-  void configure_queues(double kick_up_ms, std::span<const double> weights);
+  void configure(const PoolTuple& tuple, const PoolKnobs& knobs);
   // Records every event from now on into `log`, which must outlive the group.
-  void record(EventLog* log) { log_ = log; }
+  void record(EventLog* log) { machine_.record(log); }
 
   GroupCounters counters() const { return machine_.counters_at(engine_.now_us()); }
   const GroupState& state() const { return machine_.state(); }
@@ -73,7 +72,6 @@ class Group {
   using Queues = RequestQueues<std::uint32_t>;
 
   int poll(std::uint32_t thread);
-  RequestKey key_of(const Connection& connection) const;
   std::int64_t queue_clock_us() const;
   std::uint32_t take();
   void fall_asleep(std::uint32_t thread);
@@ -94,7 +92,6 @@ class Group {
   std::int64_t tick_us_;  // the last tick, with which MariaDB stamps its queue
   std::size_t idle_checks_ = 0;
   TimeNs idle_check_ns_ = kNever;  // the first that counts
-  EventLog* log_ = nullptr;
 };
 
 }  // namespace poolpilot::sim

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sim/engine.hpp"
-#include "sim/hybrid.hpp"
-#include "sim/per_connection.hpp"
+#include "sim/handlers/hybrid.hpp"
+#include "sim/handlers/per_connection.hpp"
 #include "sim/settings.hpp"
 #include "sim/thread_groups.hpp"
 

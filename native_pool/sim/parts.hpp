@@ -3,17 +3,16 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "policy/admission.hpp"
-#include "queues/queue_settings.hpp"
+#include "queues/classifier.hpp"
 #include "queues/step.hpp"
 #include "sim/event_heap.hpp"
 #include "system/random.hpp"
 
 namespace poolpilot::sim {
 
-struct Connection : AdmissionTicket {
+struct Connection : AdmissionTicket, Sender {
   Random random;          // its own, so that its n-th request is the same under every tuple
   TimeNs parked_ns = -1;  // when its request had to wait for admission; -1: it did not
   TimeNs enqueued_ns = 0;
@@ -24,15 +23,8 @@ struct Connection : AdmissionTicket {
   std::uint32_t thread = kNobody;  // that serves it
   std::uint16_t class_id = 0;
   bool fresh = true;  // its first turn only arms it, as a login would
-  bool in_transaction = false;
-  // What is known of its next request before it is read.
-  int declared_class = kAnyClass;
-  int last_class = kAnyClass;
-  SessionPriority priority = SessionPriority::kAuto;
-  std::optional<int> queued_as;  // class it was queued as, where a rule asked for the class
   // Its place in the discipline, while a thread serves it.
   std::uint32_t taken_by = 0;  // group
-  std::size_t queue = 0;
   double expected_us = 0.0;
   TimeNs taken_ns = 0;
 };

@@ -12,22 +12,12 @@ ThreadGroups::ThreadGroups(Engine& engine, std::vector<Connection>& connections,
 
 void ThreadGroups::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   tuple_ = tuple;
-  GroupSettings settings = knobs.group;
-  settings.oversubscribe = tuple.oversubscribe;
-  settings.timer_interval_ms = tuple.timer_interval_ms;
-  settings.create_thread_on_wait = tuple.create_thread_on_wait;
-  for (Group& group : groups_) {
-    group.configure(settings);
-    group.configure_queues(knobs.prio_kickup_ms, knobs.weights);
+  while (groups_.size() < static_cast<std::size_t>(tuple.pool_size)) {
+    const auto number = static_cast<std::uint32_t>(groups_.size());
+    groups_.emplace_back(engine_, connections_, settings_.queues, number, tick_us_);
+    if (settings_.record_events) groups_.back().record(&logs_.emplace_back());
   }
-  while (groups_.size() < static_cast<std::size_t>(tuple.pool_size)) open_group(settings, knobs);
-}
-
-void ThreadGroups::open_group(const GroupSettings& settings, const PoolKnobs& knobs) {
-  const auto number = static_cast<std::uint32_t>(groups_.size());
-  groups_.emplace_back(engine_, connections_, settings, settings_.queues, number, tick_us_);
-  groups_.back().configure_queues(knobs.prio_kickup_ms, knobs.weights);
-  if (settings_.record_events) groups_.back().record(&logs_.emplace_back());
+  for (Group& group : groups_) group.configure(tuple, knobs);
 }
 
 std::uint32_t ThreadGroups::home_of(std::uint32_t connection) const {

@@ -68,7 +68,6 @@ class ThreadGroups {
  private:
   std::uint32_t home_of(std::uint32_t connection) const;
   Group& group_of(std::uint32_t thread) { return groups_[engine_.thread(thread).group]; }
-  void open_group(const GroupSettings& settings, const PoolKnobs& knobs);
 
   Engine& engine_;
   std::vector<Connection>& connections_;

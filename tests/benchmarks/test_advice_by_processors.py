@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
-from advice_by_processors import CPUS, SEED, advice_table, as_told, looked, scenarios_on, summary
+from advice_by_processors import CPUS, SEED, as_told, looked, scenarios_on, summary
+from page_tables.advice_table import advice_table
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
 from poolpilot.env.workloads.composed import chooses
 from poolpilot.env.workloads.composition import composition
-from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.look_by_curves import LookSettings
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from rival_scenarios import ScenarioWindows
@@ -55,7 +58,7 @@ def test_workloads_of_known_compositions_are_left_out_and_what_does_not_advise_g
     assert scenarios_on(CPUS[1], 3, SEED, {composition(first.workload.classes)}) == rest
     few = ResponseCurves(grid=shipped.grid, source=shipped.source, curves=shipped.curves[:1])
     windows = ScenarioWindows(first, SimulatedMeasurement(requests=200))
-    found = looked(LatentAdvisor(few, LatentAdvisorSettings(most_unlike=1e-9)), windows, {"a network"})
+    found = looked(Advisor(Model.of(few), looking=LookSettings(most_unlike=1e-9)), windows, {"a network"})
     assert (found["verdict"], found["gain"], found["by"]) == ("no advice", 0.0, "curves")
 
 

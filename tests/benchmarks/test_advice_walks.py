@@ -1,7 +1,8 @@
 """Walks along the advice: who follows it arrives, from posted configurations, and a quiet server is left alone."""
 
-from advice_walks import Walk, simulated, table_of
-from posted_tuples import POSTED
+from experiments.advice_walks import measured, row_of
+from experiments.posted_tuples import POSTED
+from harness.experiment import Task
 
 
 def test_fifty_configurations_are_posted() -> None:
@@ -9,19 +10,17 @@ def test_fifty_configurations_are_posted() -> None:
 
 
 def test_who_follows_the_advice_arrives_and_light_load_is_left_alone() -> None:
-    walks = [walk for number in range(40) for walk in simulated(number)]
-    assert {walk.share for walk in walks} == {0.05, 0.2, 0.5, 0.8, 1.0}
-    assert all(walk.steps <= 2 and not walk.comes_back for walk in walks)
-    from_default = [walk for walk in walks[::2] if walk.is_light]
-    alone = sum(walk.verdict == "leave it" and not walk.steps for walk in from_default)
-    assert alone >= len(from_default) - 1
-    assert any(walk.steps for walk in walks)
+    draws = [measured(Task("all", "simulated", seed)) for seed in range(40)]
+    rows = [row_of(share, draws) for share in (0.05, 0.2, 0.5, 0.8, 1.0)]
+    assert sum(row["draws"] for row in rows) == 40
+    assert all(row["most_steps"] <= 2 and row["come_back"] == 0 for row in rows)
+    light, half = rows[:2], rows[2:]
+    assert sum(row["left_alone"] for row in light) >= sum(row["draws"] for row in light) - 1
+    assert any(row["most_steps"] for row in half)
 
 
-def test_the_table_counts_faults() -> None:
-    walks = [
-        Walk("calm", 0.2, ((2, 3, 500),), "leave it"),
-        Walk("calm", 0.2, ((4, 3, 500), (2, 3, 500), (4, 3, 500), (2, 3, 500)), "change"),
-    ]
-    table = table_of(walks)
-    assert [next(iter(column.cells)) for column in table.columns] == ["20%", "1", "1", "2", "3", "1", "1"]
+def test_what_comes_back_is_counted() -> None:
+    stayed = {"path": [[2, 3, 500]], "verdict": "leave it"}
+    circled = {"path": [[4, 3, 500], [2, 3, 500], [4, 3, 500], [2, 3, 500]], "verdict": "change"}
+    row = row_of(0.2, [{"workload": "calm", "share": 0.2, "walks": [stayed, circled]}])
+    assert row == {"share": 0.2, "draws": 1, "left_alone": 1, "walks": 2, "most_steps": 3, "come_back": 1}

@@ -1,21 +1,17 @@
-"""What is said of a day: its completed requests beside the default's, and what was run under the same conditions."""
+"""What is said of a day: its completed requests beside the default's, and what was unsafe or slow."""
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import tuner_day
-from code_digest import made_with
-from day_methods import METHODS, DayResult
-from day_report import ahead_of, row_of, steady_bins, summary
-from day_server import BIN_S, Day, DayServer
 from poolpilot.featurizer.window import Window
-from tuner_day import KeptDays
+from tuner_days.day_report import row_of, steady_bins, summary
+from tuner_days.day_server import BIN_S, Day, DayServer
+from tuner_days.lives import DayResult
 
-DAY = Day.draw(20, 0.25, disturbed=False)
+DAY = Day.draw(20, 0.25)
 BINS = int(DAY.length_s // BIN_S)
 BEST = [10.0, 10.0, 10.0]
 
@@ -29,7 +25,6 @@ def test_completed_is_the_ratio_of_totals_and_not_the_mean_of_ratios() -> None:
     row = row_of(DAY, BEST, lived(100.0), lived(50.0, 450.0))
     expected = sum(np.resize([50.0, 450.0], BINS)) / (100.0 * BINS)
     assert math.exp(row["completed"]) == pytest.approx(expected)
-    assert row["log_rate"] < row["completed"]
 
 
 def test_unsafe_is_below_95_percent_less_three_deviations_of_the_default() -> None:
@@ -67,36 +62,3 @@ def test_days_are_summed_up_by_geometric_means_and_the_worst() -> None:
     assert math.exp(found["completed"]) == pytest.approx(2.0)
     assert math.exp(found["worst_completed"]) == pytest.approx(0.5)
     assert found["days"] == 2
-
-
-def test_days_on_which_one_method_is_ahead_of_another_are_counted() -> None:
-    days = [{"tuner": {"completed": gain}, "constant": {"completed": 1.0}} for gain in (0.9, 1.1, 1.2)]
-    assert ahead_of(days, "tuner") == {"constant": {"days": 2, "worst": pytest.approx(-0.1)}}
-
-
-@pytest.mark.parametrize(("method", "anew"), [("tuner", 1), ("warm climb", 1), ("default", 0), ("constant", 0)])
-def test_kept_day_is_taken_up_only_under_the_same_conditions_and_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, anew: int
-) -> None:
-    """What no line of the tuner has a part in counts for another tuner too, under the same workloads and curves."""
-    runs, count = tmp_path / "days.jsonl", list[int]()
-
-    def once(day: Day) -> DayResult:
-        count.append(day.seed)
-        return DayResult([1.0, 2.0], [3.0, 4.0])
-
-    monkeypatch.setattr(tuner_day, "METHODS", {**METHODS, method: once})
-    for disturbed in (False, False, True):
-        KeptDays(runs, 0.25, disturbed=disturbed).lived(DAY, method)
-    assert len(count) == 2
-    monkeypatch.setattr(tuner_day, "made_with", lambda: {**made_with(), "tuner": "another"})
-    assert KeptDays(runs, 0.25, disturbed=True).lived(DAY, method).bins == [1.0, 2.0]
-    assert len(count) == 2 + anew
-    monkeypatch.setattr(tuner_day, "made_with", lambda: {**made_with(), "tuner": "a third"})
-    of_any = KeptDays(runs, 0.25, disturbed=True, any_tuner=True)
-    assert of_any.lived(DAY, method).bins == [1.0, 2.0]
-    assert of_any.tuners == ({made_with()["tuner"], "another"} if anew else set())
-    assert len(count) == 2 + anew
-    monkeypatch.setattr(tuner_day, "made_with", lambda: {"tuner": "another", "workloads": "others"})
-    KeptDays(runs, 0.25, disturbed=True).lived(DAY, method)
-    assert len(count) == 3 + anew

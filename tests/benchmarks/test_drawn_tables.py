@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.benchmarks.test_file_tables import report, run
 
-from drawn_tables import SHOWN, seed_cells
+from page_tables.drawn_tables import SHOWN, seed_cells
 
 
 def judged(ours: float, constants: float) -> list[dict[str, Any]]:

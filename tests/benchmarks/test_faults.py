@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import by_test, in_words, planted
+from experiments.faults import by_test, in_words, planted
 from poolpilot.errors import ServerError
 
 FLAKY = """

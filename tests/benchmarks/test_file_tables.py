@@ -1,11 +1,11 @@
-"""What is kept of a report and shown of it; two runs over the same files, and whether they agree."""
+"""What is shown of a report; two runs over the same files, and whether they agree."""
 
 import math
 from typing import Any
 
 import pytest
 
-from file_tables import counted, in_two_runs, kept, methods_table, scored_twice
+from page_tables.file_tables import counted, in_two_runs, methods_table, scored_twice
 
 
 def run(method: str, chosen: list[int], share: float, error: float) -> dict[str, Any]:
@@ -37,20 +37,6 @@ SECOND = report(
     regret=0.25,
     writes=[run("default", [4, 3, 10], 0.40, 0.01)],
 )
-
-
-def test_noise_and_the_reason_of_a_censored_workload_are_kept_with_it() -> None:
-    found = {
-        "workload": "reads",
-        "noise": 0.1,
-        "noise_error": 0.02,
-        "censored": "does not repeat",
-        "family": "composed",
-    }
-    reference = {**run("reference", [8, 3, 10], 1.0, 0.0), "broken": [], "in_time": 0.5, "value": 7.0}
-    (row,) = kept([{**found, "runs": [reference]}])
-    runs = [{name: value for name, value in reference.items() if name not in ("value", "in_time")}]
-    assert row == found | {"in_time": 0.5, "runs": runs}
 
 
 def test_the_signed_noise_floor_and_the_censored_workloads_are_named() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.benchmarks.test_file_tables import report, run
 
-from paired_shares import ahead, capped_shares
+from page_tables.paired_shares import ahead, capped_shares
 
 
 def judged(*families: str) -> dict[str, Any]:

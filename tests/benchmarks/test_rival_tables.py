@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rival_tables import MOST_TRIALS, compared_words, network_table, rivals_table, sets_table
+from page_tables.rival_tables import MOST_TRIALS, compared_words, network_table, rivals_table, sets_table
 
 NUMBERS = ("regret_mean", "regret_low", "regret_high", "unsafe", "against_low", "against_high")
 

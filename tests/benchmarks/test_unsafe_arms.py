@@ -2,12 +2,10 @@
 
 import pytest
 
+from experiments.unsafe import HELD_OUT, workload_of
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
-from unsafe_arms import ARMS, ASK_EVERY_WINDOWS, MEASUREMENT, untouched
-from unsafe_live import workload_of
-from unsafe_predictors import shipped
-from unsafe_windows import HELD_OUT
+from unsafe_windows.guarded_or_not import ARMS, ASK_EVERY_WINDOWS, MEASUREMENT, shipped, untouched
 
 WAITS = (RequestClass("query", (Step("cpu", us=100.0), Step("wait", us=4000.0))),)
 SECONDS = 120.0

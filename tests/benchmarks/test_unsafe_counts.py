@@ -5,26 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unsafe_counts import by_family, counts_of, summaries, summary
+from experiments.unsafe import summarise
+from harness.experiment import Row, Task
+from unsafe_windows.unsafe_counts import by_family, counts_of, summary
 
 USUAL = [(False, 100.0, 10.0), (False, 102.0, 10.2), (False, 98.0, 9.8)]
 
 
-def run(family: str, predictor: str, start: str, guarded: int, unguarded: int) -> dict[str, Any]:
+def run(family: str, guarded: int, unguarded: int) -> dict[str, Any]:
     def arm(unsafe: int) -> dict[str, float]:
-        return {"windows": 120, "changed": 80, "unsafe": unsafe, "in_a_row": 1, "gain": 0.1}
+        return {"windows": 120, "changed": 80, "unsafe": unsafe, "in_a_row": 1}
 
-    named = {"family": family, "predictor": predictor, "start": start}
-    return {**named, "guarded": arm(guarded), "unguarded": arm(unguarded)}
-
-
-def runs() -> list[dict[str, Any]]:
-    return [
-        run(family, predictor, start, 1, unguarded)
-        for family in ("a", "b", "c")
-        for start in ("default", "constant")
-        for predictor, unguarded in (("shipped", 10), ("at random", 50))
-    ]
+    return {"family": family, "guarded": arm(guarded), "unguarded": arm(unguarded)}
 
 
 def test_only_windows_of_another_configuration_are_counted_and_can_be_unsafe() -> None:
@@ -39,24 +31,23 @@ def test_only_windows_of_another_configuration_are_counted_and_can_be_unsafe() -
 
 
 def test_predictors_are_never_counted_together() -> None:
-    report = summaries(runs(), ["shipped", "at random"], ["default", "constant"])
-    assert [(row["predictor"], row["start"], row["runs"], row["unguarded_unsafe"]) for row in report] == [
-        ("shipped", "both", 6, 60),
-        ("shipped", "default", 3, 30),
-        ("shipped", "constant", 3, 30),
-        ("at random", "both", 6, 300),
-        ("at random", "default", 3, 150),
-        ("at random", "constant", 3, 150),
+    rows = [
+        Row(Task(predictor, f"{family}, from default", seed), run(family, 1, unguarded))
+        for family in ("a", "b", "c")
+        for seed in (1, 2)
+        for predictor, unguarded in (("shipped", 10), ("at random", 50))
     ]
+    found = [(row["predictor"], row["runs"], row["unguarded_unsafe"]) for row in summarise(rows)["rows"]]
+    assert found == [("shipped", 6, 60), ("at random", 6, 300)]
 
 
 def test_share_avoided_is_of_unsafe_windows_and_its_bound_lies_below() -> None:
-    found = summary([run("a", "shipped", "default", 5, 10), run("b", "shipped", "default", 0, 90)])
+    found = summary([run("a", 5, 10), run("b", 0, 90)])
     assert found["avoided"] == pytest.approx(0.95)
     assert found["avoided_low"] == pytest.approx(0.5)
     assert (found["guarded_changed"], found["guarded_windows"]) == (160, 240)
 
 
 def test_draws_of_one_family_are_resampled_together() -> None:
-    sums = by_family([run("a", "shipped", "default", 1, 2), run("a", "shipped", "constant", 3, 4)], "unsafe")
+    sums = by_family([run("a", 1, 2), run("a", 3, 4)], "unsafe")
     assert np.array_equal(sums, [[4.0, 6.0]])

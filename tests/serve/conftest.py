@@ -19,7 +19,9 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.advice.prediction import Prediction, Predictor
+from poolpilot.models.advice.prediction import Prediction, Ranking
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.model import Model
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
@@ -27,7 +29,7 @@ from poolpilot.serve.service.service_settings import ServeSettings
 
 
 @dataclass
-class TellablePredictor:
+class TellablePredictor(Advisor):
     """Answers `pool_tuple`, or raises `error` if set, and keeps what it was asked."""
 
     pool_tuple: PoolTuple = field(default_factory=lambda: PoolTuple(16, 3, 10))
@@ -35,6 +37,12 @@ class TellablePredictor:
     abstained: bool = False
     error: Exception | None = None
     asked: list[tuple[Sequence[Window], KnobSpace, Objective]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(Model(None, {}))
+
+    def rank(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, *_: Any, **__: Any) -> Ranking:
+        return Ranking(self.predict(windows, limits, objective))
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         self.asked.append((windows, limits, objective))
@@ -132,22 +140,21 @@ def trusting(authority: Path, client: Identity | None = None) -> ssl.SSLContext:
 
 @contextmanager
 def running_service(
-    predictor: Predictor,
+    predictor: Advisor,
     *,
-    load: Callable[[], Predictor] | None = None,
     outcomes: OutcomeLog | None = None,
     **values: object,
 ) -> Iterator[Service]:
     """Runs a service with some settings in a thread, on whatever port is free."""
     settings = ServeSettings.load(None, values)
     listener = listening_socket("127.0.0.1", 0)
-    server = http_server(create_app(predictor, settings, load=load, outcomes=outcomes), settings)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    server = http_server(create_app(predictor, settings, outcomes=outcomes), settings)
+    thread = threading.Thread(target=server.run, args=(listener,))
     thread.start()
     try:
         yield Service(listener.getsockname(), "http" if settings.tls_certificate is None else "https")
     finally:
-        server.should_exit = True
+        server.end()
         thread.join()
 
 

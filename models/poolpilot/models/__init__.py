@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from poolpilot.errors.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from poolpilot.models.advice.prediction import Prediction, Predictor, ProbingPredictor
+    from poolpilot.models.advice.prediction import Prediction, Predictor, ProbingPredictor, Ranking
+    from poolpilot.models.advisor.advisor import Advisor, Purpose
+    from poolpilot.models.advisor.model import Model
     from poolpilot.models.artefact import Artefact
     from poolpilot.models.body import Request, as_body
     from poolpilot.models.card import ModelCard, PredictorSettings
@@ -32,19 +34,25 @@ else:
             "card": ("ModelCard", "PredictorSettings"),
             "champion": ("load_champion", "load_for"),
             "prediction_request": ("RequestError", "parse"),
-            "advice.prediction": ("Prediction", "Predictor", "ProbingPredictor"),
+            "advice.prediction": ("Prediction", "Predictor", "ProbingPredictor", "Ranking"),
+            "advisor.advisor": ("Advisor", "Purpose"),
+            "advisor.model": ("Model",),
             "predictor": ("ScorePredictor",),
             "workload_repository": ("WorkloadRepository",),
         },
     )
 
 __all__ = [
+    "Advisor",
     "Artefact",
+    "Model",
     "ModelCard",
     "Prediction",
     "Predictor",
     "PredictorSettings",
     "ProbingPredictor",
+    "Purpose",
+    "Ranking",
     "Request",
     "RequestError",
     "ScorePredictor",

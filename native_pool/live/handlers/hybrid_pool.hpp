@@ -43,11 +43,11 @@
 #include <mutex>
 #include <vector>
 
+#include "handlers/hybrid_machine.hpp"
 #include "live/connection.hpp"
 #include "live/connection_poll.hpp"
-#include "live/handlers/silent_connections.hpp"
 #include "live/handlers/turn_meter.hpp"
-#include "policy/hybrid_machine.hpp"
+#include "live/silent_connections.hpp"
 #include "system/descriptor.hpp"
 
 namespace poolpilot {

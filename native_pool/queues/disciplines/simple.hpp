@@ -7,12 +7,6 @@
 
 namespace poolpilot {
 
-// Pure priorities: a low queue waits for as long as a higher one has something.
-class FirstNonEmpty final : public DequeueRule {
- public:
-  std::size_t choose(QueueViews queues) override { return first_non_empty(queues); }
-};
-
 // Alternating priority (Groenevelt and Altman, "Analysis of Alternating-Priority Queueing Models"):
 // the queue served last, for as long as it has something.
 class LastServed final : public DequeueRule {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "pool/handler_settings.hpp"
+#include "handlers/handler_settings.hpp"
 
 namespace poolpilot {
 

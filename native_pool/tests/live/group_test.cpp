@@ -105,9 +105,8 @@ class GroupTest : public testing::Test, protected GroupHost {
   // One thread is at work, two sleep, and the listener leaves what it hears to the one at work.
   void be_busy_from_the_first_tick_until(std::latch& go_on) {
     leave_two_sleepers();
-    GroupSettings settings;
-    settings.dedicated_listener = true;
-    group.configure(settings);
+    knobs.group.dedicated_listener = true;
+    group.configure(PoolTuple{}, knobs);
     group.tick(kFirstTickUs);
     serve_once([this, &go_on] {
       busy.count_down();
@@ -162,6 +161,7 @@ class GroupTest : public testing::Test, protected GroupHost {
   TimingSums timings{0};
   WorkerStats stats{stats_mutex, timings};
   double idle_s = 60.0;
+  PoolKnobs knobs;
   std::latch busy{1};
   std::vector<std::thread> workers;
   std::atomic<int> ended{0};
@@ -169,7 +169,7 @@ class GroupTest : public testing::Test, protected GroupHost {
   std::vector<std::unique_ptr<Connection>> connections;
   std::mutex turns_mutex;
   std::map<const Connection*, std::function<void()>> turns;  // guarded by turns_mutex
-  Group group{*this, GroupSettings{}, QueueSettings{}, 0};
+  Group group{*this, QueueSettings{}, 0};
 };
 
 TEST_F(GroupTest, ARequestThatWaitsAfterTheStopWakesNobody) {
@@ -221,7 +221,7 @@ TEST_F(GroupTest, ARequestIsNotKickedUpBeforeItsTimeIsOver) {
 }
 
 TEST_F(GroupTest, TheKickUpTimeChangesWhileServing) {
-  group.configure_queues(2'000, {});
+  knobs.prio_kickup_ms = 2'000;
   EXPECT_EQ(first_after_a_tick_of(1'000'001), "high low ");
 }
 
@@ -258,9 +258,9 @@ TEST_F(GroupTest, GuestsThatWaitForOneAnotherGetThreads) {
 TEST_F(GroupTest, AThreadThatIsOnlyWokenInVainEnds) {
   idle_s = 0.1;
   leave_two_sleepers();
-  GroupSettings settings;
-  settings.oversubscribe = 1;
-  group.configure(settings);
+  PoolTuple tuple;
+  tuple.oversubscribe = 1;
+  group.configure(tuple, knobs);
   std::atomic<int> ended_meanwhile{0};
   std::latch over(1);
   serve_once([&] {

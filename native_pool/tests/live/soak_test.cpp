@@ -4,7 +4,7 @@
 // Both sides count alone and must agree: sent = completed + failed + refused + cancelled. Run alone
 // these tests grow as long as asked for: POOLPILOT_SOAK_REQUESTS requests and POOLPILOT_CHANGES
 // changes of knobs in each of the first, POOLPILOT_CLOSES closes in each of the second;
-// POOLPILOT_SOAK_SEED draws others. benchmarks/soak.py does that.
+// POOLPILOT_SOAK_SEED draws others. benchmarks/experiments/soak.py does that.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

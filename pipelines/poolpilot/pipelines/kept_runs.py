@@ -1,14 +1,11 @@
 """A file of runs, one JSON value a line: a benchmark that was stopped goes on from it."""
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, TextIO
-
-from pydantic import BaseModel
 
 from poolpilot.errors import SettingError
 
@@ -75,16 +72,6 @@ def _is_json(line: str) -> bool:
     except (JSONDecodeError, RecursionError):
         return False
     return not line[0].isspace()
-
-
-def digest_of(settings: BaseModel, but: Iterable[str]) -> str:
-    """What all runs of a file are measured under: runs of other settings are not taken for these.
-
-    Args:
-        settings: The settings.
-        but: Names of those that say which runs there are, or what becomes of them, and change none.
-    """
-    return hashlib.sha256(settings.model_dump_json(exclude=set(but)).encode()).hexdigest()[:16]
 
 
 def keep_run(run: Any, out: TextIO | None) -> None:

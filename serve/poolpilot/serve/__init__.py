@@ -1,10 +1,11 @@
 """Production: the command and the prediction service.
 
 Examples:
-    >>> from poolpilot.serve import PredictorByKind, create_app
-    >>> application = create_app(PredictorByKind.load())  # for any ASGI server
-    >>> application.title
-    'PoolPilot'
+    >>> from poolpilot.models import Advisor
+    >>> from poolpilot.serve import create_app
+    >>> application = create_app(Advisor.load())  # for any ASGI server
+    >>> sorted(route.path for route in application.routes)[:2]
+    ['/healthz', '/metrics']
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from poolpilot.errors.lazy_names import lazy_names
 if TYPE_CHECKING:
     from poolpilot.serve.commands.main import main
     from poolpilot.serve.service.application import create_app
-    from poolpilot.serve.service.predictor_by_kind import PredictorByKind
     from poolpilot.serve.service.service_settings import ServeSettings
 else:
     __getattr__, __dir__ = lazy_names(
@@ -22,13 +22,11 @@ else:
         {
             "commands.main": ("main",),
             "service.application": ("create_app",),
-            "service.predictor_by_kind": ("PredictorByKind",),
             "service.service_settings": ("ServeSettings",),
         },
     )
 
 __all__ = [
-    "PredictorByKind",
     "ServeSettings",
     "create_app",
     "main",

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from poolpilot.agent.baselines.portfolio import Portfolio, PortfolioSettings, constant_on, greedy, portfolio_on
+from poolpilot.agent.baselines.portfolio import Portfolio, PortfolioSettings, portfolio_on
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
@@ -15,6 +15,7 @@ from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.latent.constants import constant_on, greedy
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 

@@ -60,19 +60,23 @@ def test_trial_is_worth_what_it_saves_in_expectation() -> None:
     improvement = belief().improvement
     assert improvement[0] == pytest.approx(0.0)
     assert improvement[2] == pytest.approx(0.5 * (1.0 - np.exp(-1.0)))
-    assert belief().most_promising(0.0, ALL) == 2
+    assert belief().most_promising(0.0, ALL) == [2]
 
 
 def test_dear_trials_are_shorter_steps() -> None:
     doubtful = belief(prior=np.array([0.3, 0.7]))
-    assert doubtful.most_promising(0.0, ALL) == 2
-    assert doubtful.most_promising(3.0, ALL) == 1
+    assert doubtful.most_promising(0.0, ALL) == [2]
+    assert doubtful.most_promising(3.0, ALL) == [1]
+
+
+def test_several_come_in_the_order_of_what_they_promise() -> None:
+    assert belief().most_promising(0.0, ALL, 3) == [2, 1]
 
 
 def test_measured_and_useless_tuples_are_not_tried_again() -> None:
-    assert belief(Answer(2, 6.0, 0.0)).most_promising(0.0, ALL) == 1
-    assert belief().most_promising(0.0, np.array([True, True, False])) == 1
-    assert belief(Answer(2, 6.0, 0.0)).most_promising(0.0, np.array([True, False, True])) is None
+    assert belief(Answer(2, 6.0, 0.0)).most_promising(0.0, ALL) == [1]
+    assert belief().most_promising(0.0, np.array([True, True, False])) == [1]
+    assert belief(Answer(2, 6.0, 0.0)).most_promising(0.0, np.array([True, False, True])) == []
 
 
 def test_gain_has_the_quantiles_of_the_posterior() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from poolpilot.errors import ArtefactError, DamagedArtefactError
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.champion import champion_folder, load_champion
-from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import (
     CURVES_FILE,
     MANIFEST_FILE,
@@ -15,9 +15,7 @@ from poolpilot.models.latent.learned_folder import (
     load_learned_model,
     write_learned_model,
 )
-from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.latent.shipped import advisor_for, bandit_for
 
 
 @pytest.fixture
@@ -40,14 +38,10 @@ def network_files() -> dict[str, bytes]:
 def test_its_curves_decide_in_place_of_the_shipped_ones(folder: Path, curves: ResponseCurves) -> None:
     learned = load_learned_model(folder)
     assert (learned.curves, learned.network, learned.digests) == (curves, None, frozenset({curves.digest}))
-    bandit, look = bandit_for("mariadb", folder), advisor_for("mariadb", folder)
-    assert isinstance(bandit, LatentBandit)
-    assert isinstance(look, OneObservation)
-    assert bandit.curves == look.advisor.curves == curves
-    assert look.network.artefact.card.kind == "mariadb", "without one of its own the shipped network is asked first"
-    pools = advisor_for("native", folder)
-    assert isinstance(pools, OneObservation)
-    assert pools.any_machine is not None
+    trying, model = Model.load(folder, "mariadb", to_try=True), Model.load(folder, "mariadb")
+    assert trying.curves == model.curves == curves
+    assert not model.networks["mariadb"].alone, "without one of its own the shipped network is asked first"
+    assert Model.load(folder, "native").networks["native"].any_machine is not None
 
 
 def test_its_network_is_asked_for_its_kind_alone(files: dict[str, bytes], tmp_path: Path) -> None:
@@ -55,12 +49,10 @@ def test_its_network_is_asked_for_its_kind_alone(files: dict[str, bytes], tmp_pa
     learned = load_learned_model(tmp_path / "both")
     assert learned.network is not None
     assert learned.digests == {learned.curves.digest, load_champion().digest}
-    native, mariadb = advisor_for("native", tmp_path / "both"), advisor_for("mariadb", tmp_path / "both")
-    assert isinstance(native, OneObservation)
-    assert isinstance(mariadb, OneObservation)
-    assert native.artefact.digest == load_champion().digest
-    assert mariadb.artefact.digest == load_champion(kind="mariadb").digest
-    assert native.any_machine is None, "a network of one's own knows one's machine"
+    networks = Model.load(tmp_path / "both").networks
+    assert networks["native"].network.artefact.digest == load_champion().digest
+    assert networks["mariadb"].network.artefact.digest == load_champion(kind="mariadb").digest
+    assert networks["native"].any_machine is None, "a network of one's own knows one's machine"
 
 
 def test_a_link_is_followed_once(folder: Path, tmp_path: Path) -> None:
@@ -74,7 +66,7 @@ def test_a_torn_folder_is_none(folder: Path) -> None:
     (folder / MANIFEST_FILE).unlink()
     assert not holds_learned_model(folder)
     with pytest.raises(ArtefactError, match="there is no champion in"):
-        bandit_for("native", folder)
+        Model.load(folder, "native", to_try=True)
 
 
 @pytest.mark.parametrize("damage", ["changed", "gone", "not listed", "outside", "no manifest", "another format"])

@@ -9,13 +9,11 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.champion import load_champion
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
-from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.observations.disturbances import disturbances_of
-from poolpilot.models.observations.wait_rules import WaitRules
-from poolpilot.models.predictor import ScorePredictor
 
 BACKUP = Hindrance("session 12 of app@db2 backs up: BACKUP STAGE for 3 s")
 
@@ -45,9 +43,9 @@ def test_hardly_any_wait_and_user_locks_of_the_workload_are_none(
 
 
 def test_whoever_looks_once_says_nothing_while_a_backup_runs(window_of: Callable[..., Window]) -> None:
-    window = replace(window_with(window_of, 0.0), disturbances=(BACKUP,))
-    network, curves = ScorePredictor(load_champion(kind="mariadb")), LatentAdvisor(load_curves())
-    for predictor in (network, curves, OneObservation(network, curves, WaitRules())):
-        prediction = predictor.predict([window], KnobSpace.stock(2), Objective())
+    window = replace(window_with(window_of, 0.0), disturbances=(BACKUP,), server_kind="mariadb")
+    network, curves = [load_champion(kind="mariadb")], load_curves()
+    for model in (Model.of(None, network), Model.of(curves), Model.of(curves, network)):
+        prediction = Advisor(model).predict([window], KnobSpace.stock(2), Objective())
         assert (prediction.verdict, prediction.keeps) == ("no advice", True)
         assert prediction.reasons[0] == f"what is seen does not last: {BACKUP}"

@@ -13,7 +13,8 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.observations.floor_limits import furthest_within_floors, near_first, within_floors
 from poolpilot.native_pool.simulation import CALIBRATED
@@ -37,7 +38,7 @@ def objective_with(floor: float) -> Objective:
 
 
 def windows_of_trials(objective: Objective) -> Sequence[Window]:
-    bandit, knobs = LatentBandit(load_curves()), SimulatedServer(BESIDE_SCANS, CALIBRATED).knobs
+    bandit, knobs = Advisor(Model.of(load_curves()), Purpose.TRIAL), SimulatedServer(BESIDE_SCANS, CALIBRATED).knobs
     windows = [window_under(DEFAULT)]
     for _ in range(DECISIONS):
         named = bandit.predict(windows, knobs, objective).pool_tuple

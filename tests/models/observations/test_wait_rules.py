@@ -17,7 +17,17 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.mariadb.host.quota_periods import USED_UP
 from poolpilot.models.observations.disturbances import disturbances_of
-from poolpilot.models.observations.wait_rules import STEP_GAIN, STEP_LOSS, STEP_WORKLOADS, Ruled, WaitRules
+from poolpilot.models.observations.wait_rules import (
+    RULES,
+    STEP_GAIN,
+    STEP_LOSS,
+    STEP_WORKLOADS,
+    TRIALS,
+    Ruled,
+    fewer_to_try,
+    rule_for,
+    wait_ratios,
+)
 from poolpilot.pipelines.store.dataset import read_dataset
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
@@ -52,7 +62,7 @@ def ruled(
     in_force: PoolTuple | None = None,
 ) -> Ruled | None:
     window = window_of(1, in_force or PoolTuple(2, 3, 500), **features)
-    return WaitRules().advise(replace(window, indicators=indicators or {}), limits)
+    return rule_for(replace(window, indicators=indicators or {}), limits)
 
 
 def test_threads_that_wait_unreported_while_requests_queue_call_for_more(
@@ -172,11 +182,12 @@ def test_a_first_step_keeps_a_shorter_stall_limit(window_of: WindowOf, limits: K
 def test_the_worth_of_a_first_step_is_what_the_suite_measured() -> None:
     sweeps = read_dataset(BENCHMARKS / "records" / "suite", "train", "validation", "test").sweeps
     report = json.loads((BENCHMARKS / "reports" / "mariadb_suite.json").read_text(encoding="utf-8"))
-    measured = {row["workload"]: row["methods"]["constant_4_3_10"]["difference"]["loss"] for row in report["cells"]}
+    first = [row for row in report["cells"] if row["read"] == "first"]
+    measured = {row["workload"]: row["methods"]["constant_4_3_10"]["difference"]["loss"] for row in first}
     losses = []
     for sweep in sweeps:
         seen = sweep.entries[sweep.limits.default_tuple().core].windows[0].without_classes()
-        found = None if disturbances_of([seen]) else WaitRules().advise(seen, sweep.limits)
+        found = None if disturbances_of([seen]) else rule_for(seen, sweep.limits)
         if found is not None and found.pool_tuple.core == FIRST_STEP:
             losses.append(measured[sweep.workload_id])
     assert len(losses) == STEP_WORKLOADS
@@ -239,7 +250,7 @@ def test_what_is_not_seen_or_not_allowed_is_not_advised(window_of: WindowOf, lim
 
 
 def to_try(window: Window, limits: KnobSpace, indicators: dict[str, float]) -> tuple[int, int, int] | None:
-    found = WaitRules().fewer_to_try(replace(window, server_kind="mariadb", indicators=indicators), limits)
+    found = fewer_to_try(replace(window, server_kind="mariadb", indicators=indicators), limits)
     return None if found is None else found.pool_tuple.core
 
 
@@ -273,9 +284,17 @@ def test_fewer_groups_are_tried_on_any_number_of_processors(window_of: WindowOf)
 
 def test_fewer_groups_are_tried_on_mariadb_alone(window_of: WindowOf, limits: KnobSpace) -> None:
     window = replace(window_of(1, PoolTuple(2, 3, 500), **HOT_ROWS), indicators=MANY_IN_LINE)
-    assert WaitRules().fewer_to_try(window, limits) is None
+    assert fewer_to_try(window, limits) is None
 
 
 def test_fewer_groups_are_not_tried_where_connections_are_not_seen(window_of: WindowOf, limits: KnobSpace) -> None:
     unseen = {**HOT_ROWS, "connections": None}
     assert to_try(window_of(1, PoolTuple(2, 3, 500), **unseen), limits, MANY_IN_LINE) is None
+
+
+def test_every_row_of_the_rules_is_stated_in_ratios_that_there_are(window_of: WindowOf, limits: KnobSpace) -> None:
+    ratios = wait_ratios(window_of(1, **SLOW_FLUSHES), limits)
+    for rule in (*RULES, *TRIALS):
+        assert {bound.ratio for bound in rule.symptom} <= ratios.keys()
+        assert rule.measured
+        assert "{" not in rule.sentence.format(**ratios, at_once_in_words="")

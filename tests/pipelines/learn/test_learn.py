@@ -13,10 +13,9 @@ from tests.pipelines.production.conftest import curves_named, files_of
 
 from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.errors import FeatureError, PoolPilotError, ServerError, SettingError, StoreError, TakenFolderError
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
 from poolpilot.pipelines.calibrate.fitted_machine import FittedMachine, FittedOn
@@ -37,8 +36,8 @@ def test_leaves_a_folder_that_decides(uninterrupted: LearnReport, small_library:
     report = uninterrupted
     assert (report.promoted, report.objections) == (True, ())
     assert report.in_force == report.digest != small_library.digest
-    bandit = bandit_for("mariadb", report.out / "current")
-    assert isinstance(bandit, LatentBandit)
+    bandit = Model.load(report.out / "current", "mariadb", to_try=True)
+    assert bandit.curves is not None
     own = [curve for curve in bandit.curves.curves if curve.family.startswith(OWN)]
     assert len(own) == 6
     assert {curve.cpus for curve in own} == {2}

@@ -10,6 +10,7 @@ import pytest
 from tests.pipelines.learn.conftest import FROM_RECORDS
 
 from poolpilot.errors import ServerError
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
@@ -18,8 +19,6 @@ from poolpilot.pipelines.learn.learning_journal import LearningJournal
 from poolpilot.pipelines.learn.run_tree import RunTree
 from poolpilot.pipelines.production.learned_registry import CURVES_TAG, IN_FORCE, LEARNED_NAME
 from poolpilot.pipelines.production.model_shelf import ModelShelf
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
-from poolpilot.serve.service.served_models import ServedModels
 
 Run = Callable[..., LearnReport]
 
@@ -85,8 +84,7 @@ def digests_of_exported(folder: Path) -> set[str]:
         dst_path=str(folder / "exported"),
         tracking_uri=f"sqlite:///{folder / 'tracking' / 'mlflow.db'}",
     )
-    served = ServedModels(PredictorByKind.load(Path(exported)))
-    return {parts["curves"] for parts in served.digests().values()}
+    return {parts["curves"] for parts in Model.load(Path(exported)).digests().values()}
 
 
 def left_running(settings: LearnSettings) -> list[str]:

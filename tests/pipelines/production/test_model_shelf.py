@@ -8,9 +8,8 @@ from tests.pipelines.production.conftest import files_of
 
 from poolpilot.durability import durable_writes
 from poolpilot.errors import ArtefactError, DamagedArtefactError, StoreError
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.learned_folder import CURVES_FILE
-from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.pipelines.production.model_shelf import LEDGER, ModelShelf
 
 Put = Callable[[str], str]
@@ -32,8 +31,8 @@ def test_link_moves_and_what_was_started_with_it_follows(shelf: ModelShelf, put:
     first = put("first")
     assert shelf.before(first) is None
     second = put("second")
-    bandit = bandit_for("mariadb", shelf.current)
-    assert isinstance(bandit, LatentBandit)
+    bandit = Model.load(shelf.current, "mariadb", to_try=True)
+    assert bandit.curves is not None
     assert bandit.curves.digest == second == digest_in_force(shelf)
     assert shelf.before(second) == first
     assert not Path(shelf.current.readlink()).is_absolute(), "the folder may be copied elsewhere"

@@ -3,7 +3,6 @@
 The modules are there and cannot be imported; `tests/test_base_install.py` tries an installation that lacks them.
 """
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -40,7 +39,6 @@ def without(modules: Iterable[str], folder: Path, *arguments: str) -> "subproces
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("bench", "climbers"),
         ("learn",),
         ("learn", "calibrate"),
         ("evaluate",),
@@ -59,22 +57,6 @@ def test_command_that_needs_the_extra_names_it_before_anything_is_touched(
     assert result.stderr.startswith("poolpilot: this command needs '")
     assert result.stderr.endswith("in a clone of PoolPilot: pip install '.[train]'\n")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("missing", ["ray", "grpc"])
-def test_the_service_under_ray_names_its_own_extra(tmp_path: Path, missing: str) -> None:
-    result = without([missing], tmp_path, "serve", "--set", "ray=true")
-    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert result.stderr.startswith(f"poolpilot: ray needs '{missing}', which this installation lacks;")
-    assert result.stderr.endswith("in a clone of PoolPilot: pip install '.[ray]'\n")
-
-
-def test_the_service_under_ray_needs_nothing_of_the_extra_train(tmp_path: Path) -> None:
-    """It looks at the port after all is imported and before anything is started."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        result = without({*EXTRA} - {"ray", "matplotlib"}, tmp_path, "serve", "--set", "ray=true", "--port", str(port))
-    assert result.stderr == f"poolpilot: port {port} on 127.0.0.1 is in use: end what listens there or choose --port\n"
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("climb", "--help"), ("learn", "--help")], ids=" ".join)

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 
 from poolpilot.lab.instance import Lab
 from poolpilot.lab.sysbench_families import named_workload
 from poolpilot.lab.sysbench_load import SqlLoad
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import REQUEST
 from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.observations.wait_rules import DIGEST
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 QUICK_SEARCH = ("--rounds", 2, "--set", "random_rounds=2", "--set", "method=random")
 EMBEDDED = {
@@ -63,7 +63,7 @@ class Readers:
         assert posted.status_code == 200
         assert told == {name: value for name, value in posted.json().items() if name != "schema_version"}
         networks = (load_any_machine(), *(load_champion(kind=kind) for kind in CHAMPIONS))
-        digests = {load_curves().digest, WaitRules().digest, *(network.digest for network in networks)}
+        digests = {load_curves().digest, DIGEST, *(network.digest for network in networks)}
         assert told["model_digest"] in digests
         return told
 
@@ -89,7 +89,7 @@ def client() -> Iterator[TestClient]:
     patch = pytest.MonkeyPatch()
     for _, variable in CHAMPIONS.values():
         patch.delenv(variable, raising=False)
-    with TestClient(create_app(PredictorByKind.load())) as client:
+    with TestClient(create_app(Advisor.load())) as client:
         yield client
     patch.undo()
 

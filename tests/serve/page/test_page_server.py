@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -53,7 +54,7 @@ def test_port_in_use_is_one_sentence_with_the_option(tmp_path: Path) -> None:
 
 
 def test_client_that_sends_nothing_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_server, "CONNECTIONS", 4)
+    monkeypatch.setattr(page_server, "LIMITS", replace(page_server.LIMITS, most=4))
     server = PageServer(tmp_path, 0)
     with server.running():
         idle = [socket.create_connection(("127.0.0.1", port_of(server)), timeout=10.0) for _ in range(12)]

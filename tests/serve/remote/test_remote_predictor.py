@@ -20,11 +20,11 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import PoolPilotError, RemoteError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import MOST_FORBIDDEN, from_body
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.remote.service_link import ServiceLink, Trust
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 Serving = Callable[..., Any]
 TOKEN = "t" * 43
@@ -51,7 +51,7 @@ def test_answer_of_the_service_is_that_of_its_predictor(serving: Serving, predic
 
 
 def test_who_measures_asks_for_trials(serving: Serving, window: Window) -> None:
-    link = ServiceLink(serving(PredictorByKind.load()).url, deadline_s=20.0)
+    link = ServiceLink(serving(Advisor.load()).url, deadline_s=20.0)
     for trials in (False, True):
         found = RemotePredictor(link, trials=trials).predict([window], LIMITS, Objective())
         assert (found.improvement is not None) is trials
@@ -61,7 +61,7 @@ def test_who_measures_asks_for_trials(serving: Serving, window: Window) -> None:
 def test_what_is_not_permitted_is_told_to_the_service_until_it_names_something_else(
     serving: Serving, window: Window
 ) -> None:
-    link = _Counted(serving(PredictorByKind.load()).url, deadline_s=20.0)
+    link = _Counted(serving(Advisor.load()).url, deadline_s=20.0)
     plain = RemotePredictor(link, trials=True).predict([window], LIMITS, Objective())
     other_sizes = replace(LIMITS, permits=lambda one: one.pool_size != plain.pool_tuple.pool_size)
     predictor = RemotePredictor(link, trials=True)

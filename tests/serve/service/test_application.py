@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple

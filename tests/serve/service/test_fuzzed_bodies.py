@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as draw
+from starlette.testclient import TestClient
 
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
 
 PATHS = ("/v1/predict", "/v1/outcomes")
@@ -49,7 +49,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A service with the shipped models, which also keeps outcomes."""
     limits = ServeSettings(rate_burst=1_000_000)
     with OutcomeLog(Path(tmp_path_factory.mktemp("outcomes")), 2**30) as log:
-        yield TestClient(create_app(PredictorByKind.load(), limits, outcomes=log))
+        yield TestClient(create_app(Advisor.load(), limits, outcomes=log))
 
 
 def check_answer(client: TestClient, path: str, body: bytes) -> int:

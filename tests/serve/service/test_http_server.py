@@ -19,11 +19,12 @@ from tests.serve.conftest import trusting
 from tests.tls_identity import Identity, make_identity
 
 from poolpilot.errors import PoolPilotError, ServerError
-from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.application import create_app
-from poolpilot.serve.service.http_server import ServiceServer, check_tls, http_server
+from poolpilot.serve.service.connections.asgi_server import AsgiServer
+from poolpilot.serve.service.http_server import http_server, tls_of
 from poolpilot.serve.service.service_settings import ServeSettings
 
 Serving = Callable[..., Any]
@@ -40,7 +41,7 @@ def client_identity(tmp_path: Path) -> Identity:
 
 
 def test_answers_over_tls_alone(
-    serving: Serving, predictor: Predictor, service_identity: Identity, request_values: dict[str, Any]
+    serving: Serving, predictor: Advisor, service_identity: Identity, request_values: dict[str, Any]
 ) -> None:
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key)
@@ -56,7 +57,7 @@ def test_answers_over_tls_alone(
 
 
 def test_client_shows_a_certificate_where_that_is_asked(
-    serving: Serving, predictor: Predictor, service_identity: Identity, client_identity: Identity
+    serving: Serving, predictor: Advisor, service_identity: Identity, client_identity: Identity
 ) -> None:
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key, tls_client_ca=client_identity.certificate)
@@ -68,7 +69,7 @@ def test_client_shows_a_certificate_where_that_is_asked(
         httpx2.get(url, verify=trusting(service_identity.certificate, service_identity))
 
 
-def test_handshake_is_not_waited_for(serving: Serving, predictor: Predictor, service_identity: Identity) -> None:
+def test_handshake_is_not_waited_for(serving: Serving, predictor: Advisor, service_identity: Identity) -> None:
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key, header_timeout_s=0.2)
     with service.connect() as silent, suppress(ConnectionResetError):
@@ -76,7 +77,7 @@ def test_handshake_is_not_waited_for(serving: Serving, predictor: Predictor, ser
 
 
 def test_certificate_is_renewed_and_stays_where_the_new_one_is_of_no_use(
-    tmp_path: Path, predictor: Predictor, service_identity: Identity
+    tmp_path: Path, predictor: Advisor, service_identity: Identity
 ) -> None:
     values = service_identity_values(service_identity)
     settings = ServeSettings.load(None, values)
@@ -93,9 +94,9 @@ def test_certificate_is_renewed_and_stays_where_the_new_one_is_of_no_use(
     assert shown_by(server) == ssl.PEM_cert_to_DER_cert(other.certificate.read_text(encoding="ascii"))
 
 
-def shown_by(service: ServiceServer) -> bytes | None:
+def shown_by(service: AsgiServer) -> bytes | None:
     """The certificate that a client is shown in a handshake in memory."""
-    context = service.config.ssl
+    context = service.tls
     assert context is not None
     trusting_anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting_anybody.check_hostname, trusting_anybody.verify_mode = False, ssl.CERT_NONE
@@ -109,13 +110,13 @@ def shown_by(service: ServiceServer) -> bytes | None:
 
 
 def test_authorities_of_clients_are_renewed(
-    tmp_path: Path, serving: Serving, predictor: Predictor, service_identity: Identity, client_identity: Identity
+    tmp_path: Path, serving: Serving, predictor: Advisor, service_identity: Identity, client_identity: Identity
 ) -> None:
     """Before, they were read for the check alone: whoever was admitted stayed so, and nobody was added."""
     authorities, other = tmp_path / "authorities.pem", make_identity(tmp_path, "other")
     authorities.write_bytes(client_identity.certificate.read_bytes())
     values = {**service_identity_values(service_identity), "tls_client_ca": authorities}
-    service = serving(predictor, load=lambda: predictor, **values)
+    service = serving(predictor, **values)
     url = f"{service.url}/v1/model"
     old, new = (trusting(service_identity.certificate, shown) for shown in (client_identity, other))
     with pytest.raises(httpx2.TransportError):
@@ -137,9 +138,9 @@ def test_files_of_no_use_are_one_sentence(tmp_path: Path, service_identity: Iden
     }
     for reason, given in bad.items():
         with pytest.raises(ServerError, match=reason) as refused:
-            check_tls(ServeSettings.load(None, given))
+            tls_of(ServeSettings.load(None, given))
         assert "\n" not in str(refused.value)
-    check_tls(ServeSettings.load(None, service_identity_values(service_identity)))
+    tls_of(ServeSettings.load(None, service_identity_values(service_identity)))
 
 
 def service_identity_values(identity: Identity) -> dict[str, Path]:
@@ -149,7 +150,7 @@ def service_identity_values(identity: Identity) -> dict[str, Path]:
 @pytest.mark.parametrize(
     "sent", [b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\n: empty\r\n\r\n"]
 )
-def test_what_is_no_http_is_a_problem_that_is_counted(serving: Serving, predictor: Predictor, sent: bytes) -> None:
+def test_what_is_no_http_is_a_problem_that_is_counted(serving: Serving, predictor: Advisor, sent: bytes) -> None:
     service = serving(predictor)
     with service.connect() as connection:
         connection.sendall(sent)
@@ -217,8 +218,8 @@ def test_sighup_reads_tokens_and_models_again_and_ends_nothing(tmp_path: Path) -
 def test_sighup_before_it_serves_ends_nothing(tmp_path: Path) -> None:
     """Before, a service that was told to load again while it loaded ended, and systemd left it so."""
     marker = tmp_path / "begun"
-    slow = "import time\nfrom poolpilot.serve.service.predictor_by_kind import PredictorByKind as P\nload = P.load\n"
-    waits = f"P.load = lambda *a: (open({str(marker)!r}, 'w').close(), time.sleep(0.5), load(*a))[2]\n"
+    slow = "import time\nfrom poolpilot.models.advisor.model import Model as P\nload = P.load\n"
+    waits = f"P.load = lambda *a, **k: (open({str(marker)!r}, 'w').close(), time.sleep(0.5), load(*a, **k))[2]\n"
     command = [sys.executable, "-c", slow + waits + SERVE]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while not marker.exists():  # it loads

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as draw
 from jsonschema_rs import Draft202012Validator
+from starlette.testclient import TestClient
 
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.schema import INDICATORS, feature_names
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.prediction_request import RequestError, checked
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.openapi_document import DOCUMENT
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
 
 SERVICE = Path(__file__).parents[3] / "docs" / "service.md"
@@ -59,7 +59,7 @@ def places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with OutcomeLog(Path(tmp_path_factory.mktemp("outcomes")), 2**30) as log:
-        yield TestClient(create_app(PredictorByKind.load(), ServeSettings(openapi=True), outcomes=log))
+        yield TestClient(create_app(Advisor.load(), ServeSettings(openapi=True), outcomes=log))
 
 
 def test_document_is_one_and_refers_to_what_is_there(client: TestClient) -> None:

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
 
 WITH_BODY = ("POST /v1/predict", "POST /v1/outcomes")
@@ -29,7 +29,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenApiSchem
     """A service with the shipped models, which also keeps outcomes, by its own description."""
     limits = ServeSettings(openapi=True, rate_burst=1_000_000)
     with OutcomeLog(Path(tmp_path_factory.mktemp("outcomes")), 2**30) as log:
-        app = create_app(PredictorByKind.load(), limits, outcomes=log)
+        app = create_app(Advisor.load(), limits, outcomes=log)
         yield schemathesis.openapi.from_asgi("/openapi.json", app)
 
 

@@ -72,30 +72,6 @@ def test_refuses_half_of_tls(given: dict[str, str], reason: str) -> None:
         ServeSettings.load(None, given)
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ({"tls_certificate": "c.pem", "tls_key": "k.pem"}, "tls_certificate cannot be kept with ray.*reverse proxy"),
-        ({"connection_limit": 9}, "connection_limit cannot be kept with ray"),
-        ({"header_timeout_s": 1.0}, "header_timeout_s cannot be kept with ray"),
-        ({"port": 0}, "port is 0: with ray every host listens on the same port"),
-        ({"host": "0.0.0.0", **GUARDED}, "not a loopback address: with ray .* reverse proxy with TLS"),
-        ({"host": "::"}, "not a loopback address: with ray"),
-    ],
-    ids=str,
-)
-def test_refuses_by_name_what_ray_would_hold_more_weakly(given: dict[str, object], reason: str) -> None:
-    with pytest.raises(SettingError, match=reason):
-        ServeSettings.load(None, {"ray": True, **given})
-
-
-@pytest.mark.parametrize("given", [{"replicas": 3}, {"replicas_per_node": 1}, {"ray_address": "local"}], ids=str)
-def test_refuses_settings_of_ray_without_ray(given: dict[str, object]) -> None:
-    with pytest.raises(SettingError, match=f"{next(iter(given))} is of the service under Ray: set ray too"):
-        ServeSettings.load(None, given)
-    assert ServeSettings.load(None, {"ray": True, **given}).ray
-
-
 def test_names_the_setting_that_is_out_of_range() -> None:
     with pytest.raises(SettingError, match=r"'port'.*65535"):
         ServeSettings.load(None, {"port": 70_000})

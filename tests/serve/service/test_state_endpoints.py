@@ -9,19 +9,20 @@ from typing import Any
 import httpx2
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from poolpilot.errors import ArtefactError, PoolPilotError
+from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
+from poolpilot.models.advisor.model import KindNetworks, Model
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import load_any_machine, load_champion
-from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.serve.service import served_models
+from poolpilot.serve.service import state_endpoints
 from poolpilot.serve.service.application import create_app
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.refusals.problem import UNAVAILABLE
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -30,25 +31,27 @@ MODEL = "/v1/model"
 NATIVE, MARIADB = load_champion(kind="native"), load_champion(kind="mariadb")
 
 
-def shipped(kind: str) -> ScorePredictor:
-    return ScorePredictor({"native": NATIVE, "mariadb": MARIADB}[kind])
+def shipped(kind: ModelKind, network: Artefact | None = None) -> Model:
+    """A network that answers alone as that of a kind; the one that ships for it if none is given."""
+    artefact = network or {"native": NATIVE, "mariadb": MARIADB}[kind]
+    return Model(None, {"native": KindNetworks(ScorePredictor(artefact), alone=True)})
 
 
 @pytest.fixture
-def placed() -> list[Predictor | Exception]:
+def placed() -> list[Model | Exception]:
     """What lies where the service loads from; the last one is loaded, or raised."""
     return [shipped("native")]
 
 
 @pytest.fixture
 def client(placed: list[Any]) -> TestClient:
-    def load() -> Predictor:
+    def load() -> Model:
         if isinstance(placed[-1], Exception):
             raise placed[-1]
-        found: Predictor = placed[-1]
+        found: Model = placed[-1]
         return found
 
-    return TestClient(create_app(load(), load=load))
+    return TestClient(create_app(Advisor(load(), load=load)))
 
 
 def digests(client: TestClient) -> Any:
@@ -56,7 +59,7 @@ def digests(client: TestClient) -> Any:
 
 
 def test_model_names_the_digests_of_all_parts() -> None:
-    models = digests(TestClient(create_app(PredictorByKind.load())))
+    models = digests(TestClient(create_app(Advisor.load())))
     curves = load_curves().digest
     assert models == {
         "native": {"network": NATIVE.digest, "network_any_machine": load_any_machine().digest, "curves": curves},
@@ -67,10 +70,10 @@ def test_model_names_the_digests_of_all_parts() -> None:
 def test_model_is_loaded_again_and_answers(
     client: TestClient, placed: list[Any], request_values: dict[str, Any]
 ) -> None:
-    assert digests(client) == {"any": {"network": NATIVE.digest}}
+    assert digests(client) == {"native": {"network": NATIVE.digest}}
     placed.append(shipped("mariadb"))
-    assert digests(client) == {"any": {"network": NATIVE.digest}}, "nobody has asked"
-    assert client.post(MODEL).json()["models"] == {"any": {"network": MARIADB.digest}}
+    assert digests(client) == {"native": {"network": NATIVE.digest}}, "nobody has asked"
+    assert client.post(MODEL).json()["models"] == {"native": {"network": MARIADB.digest}}
     assert client.post("/v1/predict", json=request_values).json()["model_digest"] == MARIADB.digest
     metrics = client.get("/metrics").text
     assert MARIADB.digest in metrics
@@ -96,96 +99,66 @@ def test_old_model_answers_on_where_the_new_one_fails(
     assert client.post(MODEL).json()["failed_reload"] is None
 
 
-class FakePeers:
-    """All processes of a service; renewing fails where it is told to."""
-
-    def __init__(self, error: PoolPilotError | None = None) -> None:
-        self.error = error
-        self.renewed = 0
-
-    async def renew(self) -> None:
-        self.renewed += 1
-        if self.error is not None:
-            raise self.error
-
-    async def metrics(self) -> bytes:
-        return b"of_all 2.0\n"
-
-
-def test_one_of_several_asks_all_of_them(placed: list[Any]) -> None:
-    peers = FakePeers()
-    client = TestClient(create_app(placed[0], peers=peers))
-    assert client.post(MODEL).status_code == 200
-    assert peers.renewed == 1
-    assert client.get("/metrics").text == "of_all 2.0\n"
-
-
-def test_what_one_of_several_could_not_load_is_the_answer_of_all(placed: list[Any]) -> None:
-    client = TestClient(create_app(placed[0], peers=FakePeers(PoolPilotError("a replica did not answer"))))
-    refused = client.post(MODEL)
-    assert (refused.status_code, refused.json()["reason"]) == (503, "reload_failed")
-    assert "a replica did not answer" in refused.json()["detail"]
-
-
-def unsound(predictor: ScorePredictor) -> ScorePredictor:
-    """The same model with a weight that is not what it was."""
-    weights = {**predictor.artefact.weights}
+def unsound(artefact: Artefact) -> Artefact:
+    """The same network with a weight that is not what it was."""
+    weights = {**artefact.weights}
     weights["score_out.weight"] = weights["score_out.weight"] * np.float32(1.5)
-    return ScorePredictor(replace(predictor.artefact, weights=weights))
+    return replace(artefact, weights=weights)
 
 
 def test_model_that_does_not_answer_its_golden_vectors_does_not_take_over(
     client: TestClient, placed: list[Any]
 ) -> None:
-    placed.append(unsound(shipped("mariadb")))
+    placed.append(shipped("native", unsound(MARIADB)))
     assert "does not answer what it did" in client.post(MODEL).json()["detail"]
-    assert digests(client) == {"any": {"network": NATIVE.digest}}
+    assert digests(client) == {"native": {"network": NATIVE.digest}}
 
 
 def test_ready_while_the_golden_vectors_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served_models, "CHECKED_FOR_S", 0.0)
-    sound = shipped("native")
+    monkeypatch.setattr(state_endpoints, "CHECKED_FOR_S", 0.0)
+    sound = Advisor(shipped("native"))
     client = TestClient(create_app(sound))
     assert client.get("/readyz").json() == {"status": "ready", "schema_version": SCHEMA_VERSION}
-    sound.artefact = unsound(sound).artefact
+    sound.model = shipped("native", unsound(NATIVE))
     refused = client.get("/readyz")
     assert (refused.status_code, refused.json()["reason"]) == (503, "not_ready")
     assert client.get("/healthz").status_code == 200, "the process lives"
 
 
 def test_ready_while_the_golden_vectors_of_both_networks_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served_models, "CHECKED_FOR_S", 0.0)
-    look = PredictorByKind.load().predictors["native"]
-    assert isinstance(look, OneObservation)
-    client = TestClient(create_app(look))
+    monkeypatch.setattr(state_endpoints, "CHECKED_FOR_S", 0.0)
+    advisor = Advisor.load()
+    client = TestClient(create_app(advisor))
     assert client.get("/readyz").status_code == 200
-    assert look.any_machine is not None
-    look.any_machine = unsound(look.any_machine)
+    networks = advisor.model.networks["native"]
+    assert networks.any_machine is not None
+    other = ScorePredictor(unsound(networks.any_machine.artefact))
+    advisor.model = replace(advisor.model, networks={"native": replace(networks, any_machine=other)})
     assert client.get("/readyz").json()["reason"] == "not_ready"
 
 
 def test_models_are_not_loaded_twice_at_once(placed: list[Any], ask: Callable[..., Any], serving: Any) -> None:
     began, may_end = threading.Event(), threading.Event()
 
-    def load() -> Predictor:
+    def load() -> Model:
         began.set()
         assert may_end.wait(30.0)
         return shipped("mariadb")
 
-    service = serving(placed[0], load=load)
+    service = serving(Advisor(placed[0], load=load))
     first = ask(f"{service.url}{MODEL}", None)
     assert began.wait(30.0)
     refused = httpx2.post(f"{service.url}{MODEL}")
     assert (refused.status_code, refused.json()["reason"]) == (503, "busy")
-    assert httpx2.get(f"{service.url}{MODEL}").json()["models"] == {"any": {"network": NATIVE.digest}}
+    assert httpx2.get(f"{service.url}{MODEL}").json()["models"] == {"native": {"network": NATIVE.digest}}
     may_end.set()
-    assert first.result().json()["models"] == {"any": {"network": MARIADB.digest}}
+    assert first.result().json()["models"] == {"native": {"network": MARIADB.digest}}
 
 
 def test_client_names_no_folder(client: TestClient, placed: list[Any]) -> None:
     placed.append(shipped("mariadb"))
     answered = client.post(f"{MODEL}?model=/etc", json={"model": "/etc", "folder": "/etc"})
-    assert answered.json()["models"] == {"any": {"network": MARIADB.digest}}
+    assert answered.json()["models"] == {"native": {"network": MARIADB.digest}}
 
 
 def test_tokens_are_read_again_even_where_the_models_fail(placed: list[Any], tmp_path: Path) -> None:
@@ -194,10 +167,10 @@ def test_tokens_are_read_again_even_where_the_models_fail(placed: list[Any], tmp
     old, new = "old-" + "a" * 40, "new-" + "b" * 40
     path.write_text(f"admin {old}\n", encoding="ascii")
 
-    def load() -> Predictor:
+    def load() -> Model:
         raise ArtefactError("the model is gone")
 
-    client = TestClient(create_app(placed[0], ServeSettings(token_file=path), load=load))
+    client = TestClient(create_app(Advisor(placed[0], load=load), ServeSettings(token_file=path)))
     path.write_text(f"admin {new}\n", encoding="ascii")
     assert client.post(MODEL, headers={"Authorization": f"Bearer {old}"}).status_code == 503
     assert client.get(MODEL, headers={"Authorization": f"Bearer {old}"}).status_code == 401

@@ -29,14 +29,14 @@ sys.addaudithook(hook)
 SERVE = """
 import json
 from pathlib import Path
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+from poolpilot.models.advisor.advisor import Advisor
 
 prediction, outcome = (json.loads(Path(path).read_bytes()) for path in sys.argv[1:3])
 with OutcomeLog(Path(sys.argv[3]), 2**20) as log:
-    client = TestClient(create_app(PredictorByKind.load(), load=PredictorByKind.load, outcomes=log))
+    client = TestClient(create_app(Advisor.load(), outcomes=log))
     answers = [
         client.post("/v1/predict", json=prediction),
         client.post("/v1/outcomes", json=outcome),

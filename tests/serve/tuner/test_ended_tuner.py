@@ -13,7 +13,8 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
@@ -47,7 +48,9 @@ def tuner_on(server: SimulatedServer) -> TunerLoop:
     guard = GuardSettings()
     rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
     target = Target(server, Objective(), "a pool", NoRestoration())  # type: ignore[arg-type]
-    return TunerLoop(target, LatentBandit(load_curves()), rules, MeasurementSettings(settle_s=0.2, window_s=1.0))
+    return TunerLoop(
+        target, Advisor(Model.of(load_curves()), Purpose.TRIAL), rules, MeasurementSettings(settle_s=0.2, window_s=1.0)
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,6 @@
 """A portfolio: a few fixed configurations that are tried in turn, the best of which is kept.
 
-Which ones is chosen on training sweeps, greedily: the first is the best alone, each further one takes most off the
-regret that is left when the best of those before it is kept. The sum of these gains is submodular, so that greedy
-choice reaches at least 1 - 1/e of what the best set of that size reaches (Nemhauser, Wolsey and Fisher, "An analysis of
-approximations for maximizing submodular set functions", 1978; for portfolios of algorithms: Xu, Hoos and Leyton-Brown,
-"Hydra: Automatically configuring algorithms for portfolio-based selection", AAAI 2010).
+Which ones is chosen on training sweeps, greedily (`models/latent/constants.py`).
 """
 
 from collections.abc import Sequence
@@ -24,7 +20,7 @@ from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.latent.placed_curves import PlacedCurves
+from poolpilot.models.latent.constants import constants_on, greedy
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 
@@ -96,21 +92,7 @@ def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective
     Raises:
         SettingError: The server allows no configuration of the grid.
     """
-    placed = PlacedCurves.on(curves, limits, objective)
-    default = limits.default_tuple()
-    in_force = [place for place, pool_tuple in enumerate(placed.tuples) if pool_tuple.core == default.core]
-    least = placed.regrets[:, in_force[0]] if in_force else np.ones(len(placed.regrets))
-    return Portfolio([placed.tuples[place] for place in greedy(placed.regrets, least, trials, curves.prior)])
-
-
-def constant_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective) -> PoolTuple:
-    """The best constant for a server of those known response curves: the least mean regret, with nothing to go back to.
-
-    Raises:
-        SettingError: The server allows no configuration of the grid.
-    """
-    placed = PlacedCurves.on(curves, limits, objective)
-    return placed.tuples[greedy(placed.regrets, np.ones(len(placed.regrets)), 1, curves.prior)[0]]
+    return Portfolio(constants_on(curves, limits, objective, trials))
 
 
 def regrets_of(encoded: EncodedSweeps) -> NDArray[np.float64]:
@@ -121,26 +103,3 @@ def regrets_of(encoded: EncodedSweeps) -> NDArray[np.float64]:
 def default_regrets(encoded: EncodedSweeps) -> NDArray[np.float64]:
     """Regret of the default tuple of each sweep's server, (S,)."""
     return np.array([max(sweep.regret(sweep.limits.default_tuple()), 0.0) for sweep in encoded.sweeps])
-
-
-def greedy(
-    regrets: NDArray[np.float64], in_force: NDArray[np.float64], trials: int, weights: NDArray[np.float64] | None = None
-) -> list[int]:
-    """Columns that, each added to those before it, take most off the mean of the least regret in every row.
-
-    Args:
-        regrets: Regret of each of A columns for each of S rows, (S, A).
-        in_force: Regret of what is kept where no column is better, (S,).
-        trials: Columns to choose; fewer are returned where a further one would take nothing off.
-        weights: Weight of each row, (S,); all weigh the same if None.
-    """
-    chosen: list[int] = []
-    least = in_force
-    for _ in range(trials):
-        after = np.average(np.minimum(regrets, least[:, None]), axis=0, weights=weights)
-        best = int(np.argmin(after))
-        if chosen and after[best] >= np.average(least, weights=weights):
-            break
-        chosen.append(best)
-        least = np.minimum(least, regrets[:, best])
-    return chosen

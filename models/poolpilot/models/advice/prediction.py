@@ -70,8 +70,31 @@ class Prediction:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What may be set on a server, the most promising first, or why nothing is.
+
+    Attributes:
+        first: What is answered to whoever takes one answer.
+        further: What else promises something, each less than the one before.
+    """
+
+    first: Prediction
+    further: tuple[Prediction, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Prediction, ...]:
+        """What may be set, each with its promise, the interval of that and its reason; none where it is silent."""
+        return (self.first, *self.further) if self.first.verdict == "change" else ()
+
+    @property
+    def silence(self) -> str | None:
+        """Why there is no candidate, as a sentence; None where there is one."""
+        return None if self.candidates else next(iter(self.first.reasons), None)
+
+
 class Predictor(Protocol):
-    """Anything that names a tuple for a response set: the network and all its baselines."""
+    """Anything that names a tuple for a response set: the advisor, and the baselines that it is compared with."""
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple.

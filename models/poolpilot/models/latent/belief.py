@@ -34,6 +34,9 @@ FREEDOM = 4.0
 DEEPEST = 2.0
 """Difference of J to the best below which answers are not told apart: a seventh of its goodput."""
 
+MODEL_ERROR = 0.25
+"""Standard deviation of J between a workload and the curve most like it, by default."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -107,19 +110,19 @@ class Belief:
         taken: NDArray[np.float64] = self.weights @ self._least - after
         return taken
 
-    def most_promising(self, trial_price: float, usable: NDArray[np.bool_]) -> int | None:
-        """Place of the tuple to try next; None if none is left.
+    def most_promising(self, trial_price: float, usable: NDArray[np.bool_], most: int = 1) -> list[int]:
+        """Places of the tuples to try next, the most promising first; none where none is left.
 
         Args:
             trial_price: Weight of the regret during the trial beside that of what is kept.
             usable: Which tuples may be tried, (U,); those that were measured never are.
+            most: Places wanted at most.
         """
         worth = self.improvement - trial_price * (self.weights @ self.regrets)
         open_ = usable.copy()
         open_[[answer.place for answer in self.answers]] = False
-        if not open_.any():
-            return None
-        return int(np.argmax(np.where(open_, worth, -np.inf)))
+        places = np.argsort(-np.where(open_, worth, -np.inf), kind="stable")[:most]
+        return [int(place) for place in places if open_[place]]
 
     def gain(self, place: int, interval: float, over: int | None = None) -> tuple[float, float, float]:
         """Gain in J of a tuple over another: its mean, and the ends of the interval.

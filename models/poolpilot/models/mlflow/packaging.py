@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 REGISTERED_NAME = "poolpilot"
 """Name of the model in the registry."""
 
-CARRIED = ("errors", "featurizer", "env", "models")
+CARRIED = ("errors", "durability", "featurizer", "env", "mariadb", "models")
 """Packages of this program that go with the model: the floors up to the predictor's, without the extension in C++."""
 
 REQUIRED = ("numpy", "pandas", "pydantic", "safetensors")

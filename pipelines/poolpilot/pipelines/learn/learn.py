@@ -13,7 +13,8 @@ from poolpilot.durability.folder_lock import locked_folder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import warn
 from poolpilot.errors import ArtefactError, NotBroughtBackError, PoolPilotError, StoreError
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.learned_folder import LearnedModel
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -358,7 +359,7 @@ class _Learning:
         """What outcomes say against what was learned, weighed by their propensities."""
         left_out = list[str]()
         outcomes = list(OutcomeStore(self.records.folder).read(left_out.append))
-        gain = off_policy_gain(LatentBandit(learned), outcomes)
+        gain = off_policy_gain(Advisor(Model.of(learned), Purpose.TRIAL), outcomes)
         warn([f"{len(left_out)} outcomes tell nothing: {left_out[0]}"] if left_out else [], self.console)
         if gain.unanswered:
             unanswered = f"{gain.unanswered} outcomes tell nothing: no known configuration is within their limits"

@@ -17,7 +17,8 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import regret
 from poolpilot.env.servers.recorded import RecordedServer
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.evaluate.censored_sweeps import reason_to_censor, reference_value
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
@@ -88,7 +89,8 @@ class RegretDifference:
 def judge(curves: ResponseCurves, sweeps: Iterable[tuple[Staged, WorkloadSweep]]) -> list[JudgedWorkload]:
     """Replays sweeps that were chosen; the same library and sweeps give the same judgement."""
     refiner = Refiner(
-        LatentBandit(curves), RefinerSettings(decisions=TRIALS, measurement=MeasurementSettings(window_s=WINDOW_S))
+        Advisor(Model.of(curves), Purpose.TRIAL),
+        RefinerSettings(decisions=TRIALS, measurement=MeasurementSettings(window_s=WINDOW_S)),
     )
     return [
         JudgedWorkload(

@@ -8,19 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import uvicorn
-
 from poolpilot.errors import ServerError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import create_page
-from poolpilot.serve.service.connections.connection import connection_class
+from poolpilot.serve.service.connections.asgi_server import AsgiServer
+from poolpilot.serve.service.connections.http_connection import ConnectionLimits
 
 if TYPE_CHECKING:
     from poolpilot.serve.page.play.playground import Playground
 
 LOOPBACK = "127.0.0.1"
 
-CONNECTIONS, HEADER_TIMEOUT_S, READ_TIMEOUT_S, KEEP_ALIVE_S = 64, 10.0, 10.0, 30
+LIMITS = ConnectionLimits(most=64, header_s=10.0, read_s=10.0, keep_alive_s=30.0, grace_s=1.0)
 
 ENDS_WITHIN_S = 5.0
 
@@ -45,26 +44,13 @@ class PageServer:
         self._listener = page_socket(port, option)
         self.url = f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
         self._servers = FollowedServers(folder)
-        config = uvicorn.Config(
-            create_page(self._servers, _playground() if plays else None),
-            http=connection_class(HEADER_TIMEOUT_S, READ_TIMEOUT_S, CONNECTIONS),
-            ws="none",
-            log_config=None,  # uvicorn would close the handlers of whoever embeds it
-            log_level="critical",  # it must not write into the screen of a tuner
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            timeout_keep_alive=KEEP_ALIVE_S,
-            timeout_graceful_shutdown=1,
-        )
-        self._server = uvicorn.Server(config)
+        self._server = AsgiServer(create_page(self._servers, _playground() if plays else None), LIMITS)
 
     def run(self) -> None:
         """Serves until it is interrupted or ended."""
         try:
-            self._server.run(sockets=[self._listener])
+            self._server.run(self._listener)
         finally:
-            self._listener.close()
             self._servers.close()
 
     @contextmanager
@@ -75,7 +61,7 @@ class PageServer:
         try:
             yield
         finally:
-            self._server.should_exit = True
+            self._server.end()
             thread.join(ENDS_WITHIN_S)
 
 

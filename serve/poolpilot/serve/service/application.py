@@ -1,12 +1,11 @@
 """The prediction service: its paths, and in which order a request passes what may refuse it."""
 
-from collections.abc import Callable
-
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.access.bearer_tokens import Scope
 from poolpilot.serve.service.access.body_limit import BodyLimit
 from poolpilot.serve.service.access.doorkeeper import OPEN, Doorkeeper
@@ -19,10 +18,8 @@ from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.prediction_endpoint import PredictionEndpoint
 from poolpilot.serve.service.refusals.problem_answers import ProblemAnswers, refuse_route
 from poolpilot.serve.service.renewal import Renewal
-from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.state_endpoints import StateEndpoints
-from poolpilot.serve.service.watch.peers import Peers
 from poolpilot.serve.service.watch.request_watch import RequestWatch
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
@@ -37,26 +34,22 @@ SCOPES: dict[tuple[str, str], Scope] = {
 
 
 def create_app(
-    predictor: Predictor,
+    advisor: Advisor,
     settings: ServeSettings | None = None,
     *,
-    load: Callable[[], Predictor] | None = None,
     outcomes: OutcomeLog | None = None,
     in_thread: bool = True,
-    peers: Peers | None = None,
-) -> FastAPI:
+) -> Starlette:
     """Builds the service.
 
     Every refusal is a problem document (RFC 9457); any 503 means that the client leaves its server as it is.
 
     Args:
-        predictor: What answers.
+        advisor: What answers.
         settings: Limits of the service, and its file of tokens; its folder of outcomes is the caller's to open.
-        load: Loads what shall answer, when that is asked for; None where it cannot be loaded again.
         outcomes: Where outcomes are kept; nowhere if not given.
         in_thread: Whether predictions are made in a thread of their own, so that one that takes long keeps nobody else
-            waiting; those of `PredictorByKind` take less time than the thread costs.
-        peers: All processes of the service where it is one of several.
+            waiting; those of an advisor take less time than the thread costs.
 
     Returns:
         The application; `state.renewal` loads models and tokens again, `state.metrics` are its own.
@@ -66,21 +59,26 @@ def create_app(
     """
     limits = settings or ServeSettings()
     known = KnownTokens(limits.token_file)
-    models = ServedModels(predictor, load)
     metrics = ServiceMetrics()
-    renewal = Renewal(models, [known.renew], metrics)
-    app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    renewal = Renewal(advisor, [known.renew], metrics)
     routes = _routes(
-        PredictionEndpoint(models, metrics, limits.body_timeout_s, in_thread=in_thread),
+        PredictionEndpoint(advisor, metrics, limits.body_timeout_s, in_thread=in_thread),
         OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
-        StateEndpoints(models, renewal, metrics, peers),
+        StateEndpoints(advisor, renewal, metrics),
         describes_itself=limits.openapi,
     )
-    app.router.routes.extend(routes)
+    buckets = TokenBuckets(limits.rate_per_s, limits.rate_burst)
+    paths = frozenset(route.path for route in routes)
+    before = [
+        Middleware(RequestWatch, metrics=metrics),
+        Middleware(ProblemAnswers),
+        Middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES, paths=paths),
+        Middleware(RequestLimit, most=limits.concurrency_limit, exempt={*OPEN, METRICS}),
+        Middleware(BodyLimit, limit_bytes=limits.body_limit_bytes),
+    ]
+    app = Starlette(routes=routes, middleware=before, exception_handlers={HTTPException: refuse_route})
     app.state.renewal = renewal
     app.state.metrics = metrics
-    app.exception_handler(HTTPException)(refuse_route)
-    _put_before(app, limits, known, metrics, frozenset(route.path for route in routes))
     return app
 
 
@@ -96,15 +94,3 @@ def _routes(
         Route(METRICS, state.metrics, methods=["GET"]),
     ]
     return [*routes, Route("/openapi.json", openapi, methods=["GET"])] if describes_itself else routes
-
-
-def _put_before(
-    app: FastAPI, limits: ServeSettings, known: KnownTokens, metrics: ServiceMetrics, paths: frozenset[str]
-) -> None:
-    """Puts what may refuse a request before the paths, the innermost first."""
-    app.add_middleware(BodyLimit, limit_bytes=limits.body_limit_bytes)
-    app.add_middleware(RequestLimit, most=limits.concurrency_limit, exempt={*OPEN, METRICS})
-    buckets = TokenBuckets(limits.rate_per_s, limits.rate_burst)
-    app.add_middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES, paths=paths)
-    app.add_middleware(ProblemAnswers)
-    app.add_middleware(RequestWatch, metrics=metrics)

@@ -1,151 +1,57 @@
-"""uvicorn on one socket, with the limits of the service, TLS, and SIGHUP to load models and tokens again."""
+"""The HTTP server with the limits of the settings: its socket, its files of TLS, and the descriptors that it needs."""
 
-import asyncio
 import errno
 import resource
-import signal
 import socket
 import ssl
-import threading
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from typing import Any
 
-import uvicorn
-from fastapi import FastAPI
-from typing_extensions import override
-from uvicorn.config import create_ssl_context
+from starlette.applications import Starlette
 
-from poolpilot.errors import PoolPilotError, ServerError
-from poolpilot.serve.service.connections.connection import Connection, connection_class
-from poolpilot.serve.service.connections.handshake import Handshake
+from poolpilot.errors import ServerError
+from poolpilot.serve.service.connections.asgi_server import AsgiServer
+from poolpilot.serve.service.connections.http_connection import ConnectionLimits
 from poolpilot.serve.service.service_settings import ServeSettings
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
 """Files, pipes and sockets the process needs whatever its connections."""
 
-BACKLOG = 128
-"""Connections that may be accepted at once before the first of them is counted."""
-
 
 def descriptors_needed(settings: ServeSettings) -> int:
     """Descriptors that a service with these settings may come to need."""
-    return settings.connection_limit + BACKLOG + DESCRIPTORS_BESIDE_CONNECTIONS
+    return settings.connection_limit + DESCRIPTORS_BESIDE_CONNECTIONS
 
 
-class ServiceServer(uvicorn.Server):
-    """uvicorn's server; a TLS handshake has its time, and SIGHUP renews what was loaded.
-
-    Args:
-        config: As for uvicorn's.
-        handshake_timeout_s: Time for which a client may keep the server waiting before the first byte of a request.
-        renew: Renews; blocks, so it runs in a thread.
-    """
-
-    def __init__(self, config: uvicorn.Config, handshake_timeout_s: float, renew: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._handshake_timeout_s = handshake_timeout_s
-        self._renew = renew
-
-    @override
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        loop = asyncio.get_running_loop()
-        if self.config.ssl is not None:
-            loop.create_server = partial(self._over_tls, loop, loop.create_server)  # type: ignore[method-assign]
-        if threading.current_thread() is threading.main_thread():
-            loop.add_signal_handler(signal.SIGHUP, loop.run_in_executor, None, self._renew_quietly)
-        await super().startup(sockets)
-
-    @override
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if threading.current_thread() is threading.main_thread():
-            asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
-        await super().shutdown(sockets)
-
-    async def _over_tls(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        create_server: Callable[..., Any],
-        made: Callable[[], Connection],
-        *,
-        ssl: ssl.SSLContext,
-        **rest: Any,
-    ) -> asyncio.Server:
-        """`create_server` with handshakes that are counted and timed, by whatever certificate is in force then."""
-        assert ssl is self.config.ssl
-
-        def handshake() -> Handshake:
-            assert self.config.ssl is not None
-            return Handshake(loop, made(), self.config.ssl, self._handshake_timeout_s)
-
-        server: asyncio.Server = await create_server(handshake, **rest)
-        return server
-
-    def _renew_quietly(self) -> None:
-        with suppress(PoolPilotError):  # it is in the log, in the metrics and in GET /v1/model
-            self._renew()
-
-
-def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
-    """The server of an application, not yet running.
+def http_server(application: Starlette, settings: ServeSettings) -> AsgiServer:
+    """The server of an application, not yet running; what the application loads again, it shows to new clients.
 
     Raises:
         ServerError: A file of TLS is missing or of no use.
     """
-    config = uvicorn.Config(
-        application,
-        http=connection_class(
-            settings.header_timeout_s, settings.read_timeout_s, settings.connection_limit, application.state.metrics
-        ),
-        loop="asyncio",  # also where Ray Serve has brought another: limits and time-outs are tested on this one
-        ws="none",
-        log_config=None,  # uvicorn would close the handlers of whoever embeds it
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # else whoever asks from this host says which address it is held to a rate by
-        lifespan="off",
-        backlog=BACKLOG,
-        timeout_keep_alive=settings.keep_alive_s,
-        ssl_certfile=settings.tls_certificate,
-        ssl_keyfile=settings.tls_key,
-        ssl_ca_certs=None if settings.tls_client_ca is None else str(settings.tls_client_ca),
-        ssl_cert_reqs=ssl.CERT_NONE if settings.tls_client_ca is None else ssl.CERT_REQUIRED,
+    limits = ConnectionLimits(
+        most=settings.connection_limit,
+        header_s=settings.header_timeout_s,
+        read_s=settings.read_timeout_s,
+        keep_alive_s=settings.keep_alive_s,
+        grace_s=settings.body_timeout_s + settings.read_timeout_s,
     )
-    check_tls(settings)
-    config.load()
-    renewal = application.state.renewal
-    renewal.also(partial(_renew_certificate, config, settings))
-    return ServiceServer(config, settings.header_timeout_s, renewal.run)
+    server = AsgiServer(application, limits, tls_of(settings), application.state.metrics.refused_outside)
+
+    def show_certificate() -> None:
+        # A context that is in use forgets no authority, nor the sessions of whom it has admitted.
+        server.tls = tls_of(settings)
+
+    application.state.renewal.also(show_certificate)
+    return server
 
 
-def _renew_certificate(config: uvicorn.Config, settings: ServeSettings) -> None:
-    """Shows new connections what the files hold now, and admits whom the authorities of now have signed.
-
-    In a context of its own: one that is in use forgets no authority, nor the sessions of whom it has admitted.
-    """
-    if config.ssl is not None and settings.tls_certificate is not None:
-        check_tls(settings)
-        config.ssl = create_ssl_context(
-            settings.tls_certificate,
-            settings.tls_key,
-            None,
-            config.ssl_version,
-            config.ssl_cert_reqs,
-            config.ssl_ca_certs,
-            config.ssl_ciphers,
-        )
-
-
-def check_tls(settings: ServeSettings) -> None:
-    """Reads the files of TLS once, so that what is wrong with one is a sentence.
+def tls_of(settings: ServeSettings) -> ssl.SSLContext | None:
+    """Certificate and authorities as their files have them now; None where there are none.
 
     Raises:
-        ServerError: One is missing or of no use.
+        ServerError: A file is missing or of no use.
     """
     if settings.tls_certificate is None:
-        return
+        return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     named = f"the certificate {settings.tls_certificate} with the key {settings.tls_key}"
     try:
@@ -153,9 +59,11 @@ def check_tls(settings: ServeSettings) -> None:
         if settings.tls_client_ca is not None:
             named = f"the authorities in {settings.tls_client_ca}"
             context.load_verify_locations(settings.tls_client_ca)
+            context.verify_mode = ssl.CERT_REQUIRED
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ServerError(f"cannot use {named}: {reason}; both are PEM files, a key has no passphrase") from error
+    return context
 
 
 def _no_passphrase() -> str:

@@ -11,7 +11,7 @@ from poolpilot.models.body import MOST_FORBIDDEN
 from poolpilot.serve.service.prediction_query import TUPLE
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, REASONS
 from poolpilot.serve.service.request_schema import REFERENCE, holding, referring, request_schemas
-from poolpilot.serve.service.served_models import ModelsInForce
+from poolpilot.serve.service.state_endpoints import ModelsInForce
 
 TEXT: dict[str, Any] = {"type": "string"}
 

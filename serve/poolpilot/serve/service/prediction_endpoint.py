@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.advisor.advisor import Advisor, Purpose
 from poolpilot.models.body import place_of
+from poolpilot.models.champion import model_for
 from poolpilot.models.prediction_request import RequestError, checked
 from poolpilot.serve.service.json_body import as_problem, json_body, parsed
 from poolpilot.serve.service.prediction_query import PredictionQuery
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.refusals.problem import Problem
-from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
@@ -28,16 +28,14 @@ class PredictionEndpoint:
     """Predicts in one thread of its own, or at once where that takes no longer than to hand it over and back.
 
     Args:
-        models: What answers.
+        advisor: What answers.
         metrics: Where answers are counted.
         body_timeout_s: Time a client has to send its body.
         in_thread: Whether the connections are served meanwhile.
     """
 
-    def __init__(
-        self, models: ServedModels, metrics: ServiceMetrics, body_timeout_s: float, *, in_thread: bool
-    ) -> None:
-        self._models = models
+    def __init__(self, advisor: Advisor, metrics: ServiceMetrics, body_timeout_s: float, *, in_thread: bool) -> None:
+        self._advisor = advisor
         self._metrics = metrics
         self._body_timeout_s = body_timeout_s
         self._thread = ThreadPoolExecutor(1, "predictions") if in_thread else None
@@ -57,14 +55,14 @@ class PredictionEndpoint:
         return Response(content, media_type="application/json")
 
     def _predict(self, raw: bytes, query: PredictionQuery) -> bytes:
-        predictor = self._models.predictor
-        if query.trials and isinstance(predictor, PredictorByKind):
-            predictor = predictor.for_trials()
+        purpose = Purpose.TRIAL if query.trials else Purpose.ADVICE
         found = parsed(raw)
         place = ".".join(("body", *place_of(found)))
         try:
             asked = checked(found)
-            prediction = predictor.predict(asked.windows, query.within(asked.limits), asked.objective)
+            model_for(asked.windows[-1].server_kind)
+            within = query.within(asked.limits)
+            prediction = self._advisor.rank(asked.windows, within, asked.objective, purpose, most=1).first
         except RequestError as error:
             raise as_problem(error) from error
         except FeatureError as error:  # of the kind of server, which all windows share

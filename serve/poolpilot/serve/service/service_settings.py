@@ -16,18 +16,6 @@ LOCALHOST = "127.0.0.1"
 SEGMENT_BYTES = 67_108_864
 """Size of a file of outcomes above which the next one begins, unless somebody names another."""
 
-NOT_UNDER_RAY = (
-    "tls_certificate",
-    "tls_key",
-    "tls_client_ca",
-    "header_timeout_s",
-    "read_timeout_s",
-    "connection_limit",
-)
-"""What Ray's HTTP proxy does not do, or does more weakly: asks no client for a certificate, bounds no connection."""
-
-OF_RAY = ("replicas", "replicas_per_node", "ray_address")
-
 
 class ServeSettings(ProgramSettings):
     """Where the prediction service listens and what it bears."""
@@ -81,17 +69,6 @@ class ServeSettings(ProgramSettings):
         default=1000.0, gt=0.0, description="Requests a second of one token, or of one address where there are none."
     )
     rate_burst: int = Field(default=2000, ge=1, description="Requests of one client at once after a silence.")
-    ray: bool = Field(
-        default=False, description="Answer from several processes under Ray Serve, on loopback of each host; needs Ray."
-    )
-    replicas: int = Field(
-        default=2, ge=1, le=256, description="Processes that answer, each with rates and limits of its own."
-    )
-    replicas_per_node: int | None = Field(default=None, ge=1, description="The most of them on one host of Ray.")
-    ray_address: str | None = Field(
-        default=None,
-        description="Ray to join, such as 10.0.0.5:6379, or local to start one; if not given RAY_ADDRESS, else local.",
-    )
 
     @field_validator("host")
     @classmethod
@@ -101,29 +78,6 @@ class ServeSettings(ProgramSettings):
         except ValueError as error:
             raise ValueError(f"{host!r} is no address; give one, such as {LOCALHOST}, ::1 or 0.0.0.0") from error
         return host
-
-    @model_validator(mode="after")
-    def _fits_ray(self) -> Self:
-        changed = [name for name, field in type(self).model_fields.items() if getattr(self, name) != field.default]
-        alone = [name for name in OF_RAY if name in changed and not self.ray]
-        if alone:
-            raise SettingError(f"{alone[0]} is of the service under Ray: set ray too, or leave {alone[0]} out")
-        if not self.ray:
-            return self
-        if not self.loopback:
-            raise SettingError(
-                f"{self.host} is not a loopback address: with ray the service listens on loopback alone; let a reverse "
-                "proxy with TLS on each host pass requests on, or serve without ray"
-            )
-        weaker = [name for name in NOT_UNDER_RAY if name in changed]
-        if weaker:
-            raise SettingError(
-                f"{weaker[0]} cannot be kept with ray, as Ray's HTTP proxy does not hold it: leave it out and let a "
-                "reverse proxy on each host do so before the service, or serve without ray"
-            )
-        if self.port == 0:
-            raise SettingError("port is 0: with ray every host listens on the same port, from 1 to 65535; name one")
-        return self
 
     @model_validator(mode="after")
     def _is_guarded(self) -> Self:

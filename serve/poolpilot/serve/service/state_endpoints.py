@@ -1,38 +1,49 @@
 """What the service says of itself: alive, ready, its models, its metrics; and that its models are loaded again."""
 
+import time
+
 import structlog
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from typing_extensions import TypedDict
 
 from poolpilot.errors import ArtefactError, PoolPilotError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.refusals.problem import Problem
 from poolpilot.serve.service.renewal import Renewal
-from poolpilot.serve.service.served_models import ServedModels
-from poolpilot.serve.service.watch.peers import Peers
 from poolpilot.serve.service.watch.service_metrics import MEDIA_TYPE, ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
+
+CHECKED_FOR_S = 10.0
+"""Time for which models that were found sound are not checked again."""
+
+
+class ModelsInForce(TypedDict):
+    """What `GET /v1/model` tells: digests by kind of server and part, and why they could not be loaded again."""
+
+    models: dict[str, dict[str, str]]
+    loaded_unix_s: float
+    failed_reload: str | None
+    schema_version: int
 
 
 class StateEndpoints:
     """The endpoints beside those for predictions and outcomes.
 
     Args:
-        models: What answers.
+        advisor: What answers.
         renewal: Loads them again.
         metrics: What is told of the service.
-        peers: Asked for metrics and to load again in the place of this process alone; None where it is the only one.
     """
 
-    def __init__(
-        self, models: ServedModels, renewal: Renewal, metrics: ServiceMetrics, peers: Peers | None = None
-    ) -> None:
-        self._models = models
+    def __init__(self, advisor: Advisor, renewal: Renewal, metrics: ServiceMetrics) -> None:
+        self._advisor = advisor
+        self._sound_until_s = 0.0
         self._renewal = renewal
         self._metrics = metrics
-        self._peers = peers
 
     async def health(self, _request: Request) -> Response:
         """`GET /healthz`: the process lives."""
@@ -45,7 +56,7 @@ class StateEndpoints:
             Problem: One does not.
         """
         try:
-            self._models.check()
+            self._check()
         except ArtefactError as error:
             _LOG.error("not ready", error=str(error))
             raise Problem("not_ready", "a model does not answer what it did when it was saved") from error
@@ -61,12 +72,27 @@ class StateEndpoints:
             if self._renewal.under_way:  # loading takes seconds of a processor: nobody has it done twice at once
                 raise Problem("busy", "the models are being loaded again", headers={"Retry-After": "5"})
             try:
-                await (run_in_threadpool(self._renewal.run) if self._peers is None else self._peers.renew())
+                await run_in_threadpool(self._renewal.run)
             except PoolPilotError as error:
                 raise Problem("reload_failed", str(error)) from error
-        return JSONResponse(self._models.as_dict())
+        return JSONResponse(self._in_force())
 
     async def metrics(self, _request: Request) -> Response:
         """`GET /metrics`."""
-        text = self._metrics.text() if self._peers is None else await self._peers.metrics()
-        return Response(text, media_type=MEDIA_TYPE)
+        return Response(self._metrics.text(), media_type=MEDIA_TYPE)
+
+    def _check(self) -> None:
+        """Has the models answer their golden vectors, at most every `CHECKED_FOR_S`."""
+        now_s = time.monotonic()
+        if now_s >= self._sound_until_s:
+            self._advisor.model.check()
+            self._sound_until_s = now_s + CHECKED_FOR_S
+
+    def _in_force(self) -> ModelsInForce:
+        advisor = self._advisor
+        return {
+            "models": advisor.model.digests(),
+            "loaded_unix_s": advisor.loaded_unix_s,
+            "failed_reload": advisor.failure,
+            "schema_version": SCHEMA_VERSION,
+        }

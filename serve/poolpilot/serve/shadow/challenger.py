@@ -8,8 +8,8 @@ from poolpilot.errors import PoolPilotError, in_words
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.trials_by_curves import TrialSettings
 from poolpilot.models.latent.belief import Belief
-from poolpilot.models.latent.latent_bandit import LatentBanditSettings
 from poolpilot.models.latent.likeness import prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -29,7 +29,7 @@ class Challenger:
 
     def __init__(self, predictor: Predictor, curves: ResponseCurves) -> None:
         self._predictor, self._curves = predictor, curves
-        self._settings = LatentBanditSettings()
+        self._settings = TrialSettings()
 
     def __call__(
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, champion: Proposal

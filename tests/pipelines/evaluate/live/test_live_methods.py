@@ -16,6 +16,8 @@ from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
@@ -25,7 +27,6 @@ from poolpilot.models.predictor import Preference, ScorePredictor
 from poolpilot.native_pool import RequestClass, SpectralClimber, Step, Workload
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
-from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
 
 GRID = MachineGrid(sizes=(4, 64), multiples=(1.0,), oversubscribes=(3,), timer_intervals_ms=(500,))
 CURVES = ResponseCurves(
@@ -64,10 +65,11 @@ def test_advise_asks_a_network_of_ones_own_alone(monkeypatch: pytest.MonkeyPatch
     """Before, the shipped network for any machine answered of simulated machines, where `predict` asks one's own."""
     asked: list[Artefact | None] = []
 
-    def recorded(_curves: ResponseCurves, _networks: object, *, any_machine: Artefact | None) -> None:
+    def recorded(curves: ResponseCurves, _networks: object, any_machine: Artefact | None) -> Model:
         asked.append(any_machine)
+        return Model(curves, {})
 
-    monkeypatch.setattr("poolpilot.pipelines.evaluate.live.live_methods.AdviceByKind", recorded)
+    monkeypatch.setattr(Model, "of", recorded)
     shipped, own = load_champion(), load_any_machine()  # stands for one that somebody has trained
     for network in (shipped, own):
         methods_on(CURVES, [network], MethodSettings(names=("advise",)), 6.0)
@@ -174,7 +176,7 @@ def test_settings_that_make_no_sense_are_refused(values: dict[str, tuple[object,
 def test_network_abstains_on_servers_of_a_kind_it_has_not_learned_from() -> None:
     with CurveServer(CURVE) as server:
         window = replace(observe(server, 1.0).window, server_kind="mariadb")
-        network = NetworkByKind([load_champion()], trials=True)
+        network = Advisor(Model.of(None, [load_champion()]), Purpose.TRIAL)
         prediction = network.predict([window], server.knobs, Objective())
         assert prediction.abstained
         assert "'mariadb'" in prediction.reasons[0]

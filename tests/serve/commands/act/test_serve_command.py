@@ -12,17 +12,16 @@ import httpx2
 import pytest
 
 from poolpilot.errors import ServerError
-from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service import http_server
 from poolpilot.serve.service.http_server import check_descriptors, listening_socket
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch, predictor: Predictor) -> None:
+def served(monkeypatch: pytest.MonkeyPatch, predictor: Advisor) -> None:
     """Puts a predictor in the place of the models."""
-    monkeypatch.setattr(PredictorByKind, "load", lambda _: PredictorByKind({"native": predictor}))
+    monkeypatch.setattr(Advisor, "load", lambda _: predictor)
 
 
 def test_refuses_an_address_that_others_reach(invoke: Callable[..., Any]) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.pipelines.production.conftest import curves_named, files_of, planted
 
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.body import Request
-from poolpilot.models.latent.one_observation import OneObservation
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.learn import learn as learn_module
@@ -20,8 +20,6 @@ from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED, REFUSE
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.outcomes.outcome_segments import segment_path
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
-from poolpilot.serve.service.predictor_by_kind import PredictorByKind
-from poolpilot.serve.service.served_models import ServedModels
 
 Invoke = Callable[..., Any]
 
@@ -73,7 +71,7 @@ def test_what_did_badly_is_rolled_back_by_itself_and_the_service_follows(
     invoke: Invoke, out: Path, tmp_path: Path
 ) -> None:
     good, bad = promoted(out, "good"), promoted(out, "bad")
-    models = ServedModels(PredictorByKind.load(out / "current"), lambda: PredictorByKind.load(out / "current"))
+    models = Advisor.load(out / "current")
     assert served(models) == {bad}
     reported(tmp_path / "outcomes", good, 0.1)
     reported(tmp_path / "outcomes", bad, -0.1)
@@ -87,11 +85,9 @@ def test_what_did_badly_is_rolled_back_by_itself_and_the_service_follows(
     assert (len(kept), {one.propensity for one in kept}) == (80, {0.5})
 
 
-def served(models: ServedModels) -> set[str]:
+def served(models: Advisor) -> set[str]:
     """Digests of the curves that answer."""
-    assert isinstance(models.predictor, PredictorByKind)
-    looks = models.predictor.predictors.values()
-    return {look.advisor.curves.digest for look in looks if isinstance(look, OneObservation)}
+    return {parts["curves"] for parts in models.model.digests().values()}
 
 
 def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, tmp_path: Path) -> None:

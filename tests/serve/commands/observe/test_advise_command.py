@@ -16,6 +16,7 @@ from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.commands.observe import advise_command
@@ -58,8 +59,9 @@ def on(monkeypatch: pytest.MonkeyPatch, window: Window) -> Callable[..., None]:
         monkeypatch.setattr(advise_command, "connect", lambda *_: MadeUpServer(cpus))
         monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=window))
         if prediction is not None:
-            predictor = SimpleNamespace(predict=lambda *_: prediction, artefact=load_champion(kind="mariadb"))
-            monkeypatch.setattr(advise_command, "advisor_for", lambda *_: predictor)
+            advisor = Advisor.load(None, "mariadb")
+            monkeypatch.setattr(advisor, "predict", lambda *_: prediction)
+            monkeypatch.setattr(Advisor, "load", lambda *_: advisor)
 
     return arrange
 

@@ -10,10 +10,10 @@ import pytest
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.serve.commands.observe import predict_command
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Predictor], None]:
     """Puts a predictor in the place of the model for the windows."""
 
     def arrange(predictor: Predictor) -> None:
-        monkeypatch.setattr(predict_command, "advisor_for", lambda *_: predictor)
+        monkeypatch.setattr(Advisor, "load", lambda *_: predictor)
 
     return arrange
 

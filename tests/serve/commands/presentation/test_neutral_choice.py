@@ -28,9 +28,8 @@ DEFAULT = PoolTuple(2, 3, 500)
 def losses_of(method: str) -> list[float]:
     """What a method lost to the default on each workload of the suite that lasts, as it was read first, as a share."""
     rows: dict[str, dict[str, Any]] = {}
-    for report in sorted(REPORTS.glob("mariadb_suite*.json")):
-        for row in json.loads(report.read_text(encoding="utf-8"))["cells"]:
-            rows.setdefault(row["workload"], row)
+    for row in json.loads((REPORTS / "mariadb_suite.json").read_text(encoding="utf-8"))["cells"]:
+        rows.setdefault(row["workload"], row)
     lasting = [row for row in rows.values() if row["expected"]["verdict"] != "abstain"]
     return [row["methods"][method]["difference"]["loss"] for row in lasting]
 

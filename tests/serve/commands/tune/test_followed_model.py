@@ -96,7 +96,7 @@ def test_folder_that_it_may_not_enter_is_told_and_later_models_are_followed(
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as rights:
-        rights.setattr("poolpilot.models.latent.shipped.holds_learned_model", locked)
+        rights.setattr("poolpilot.models.advisor.model.holds_learned_model", locked)
         shelf.promote(SECOND)
         wait_until(lambda: "Permission denied" in told.getvalue())
     assert answers_by(predictor) == FIRST

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
+from starlette.testclient import TestClient
 
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.service_settings import ServeSettings

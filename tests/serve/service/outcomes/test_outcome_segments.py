@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poolpilot.errors import StoreError
-from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes, segment_path, segments, writer_folder
+from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes, segment_path, segments
 
 
 def line(values: dict[str, Any], identifier: str) -> str:
@@ -44,7 +44,7 @@ def test_line_that_is_no_outcome_is_named(tmp_path: Path, outcome_values: dict[s
 
 def test_who_reads_is_told_of_two_that_were_told_to_two_writers(tmp_path: Path, outcome_values: dict[str, Any]) -> None:
     for number, verdict in enumerate(("kept", "kept", "rolled back"), 1):
-        folder = writer_folder(tmp_path, number)
+        folder = tmp_path / f"replica-{number:03d}"
         folder.mkdir()
         segment_path(folder, 1).write_text(line({**outcome_values, "verdict": verdict}, "a"), encoding="utf-8")
     told: list[str] = []

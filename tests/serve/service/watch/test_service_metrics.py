@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
 
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
 from poolpilot.agent.baselines.nearest_ratios import NearestRatios
-from poolpilot.agent.baselines.portfolio import constant_on, portfolio_on
+from poolpilot.agent.baselines.portfolio import portfolio_on
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.agent.controllers.trial_controller import TrialController
@@ -26,15 +26,13 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.models.advice.prediction import Predictor
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.advisor.model import Model
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.champion import load_any_machine, load_champion
-from poolpilot.models.latent.advice_by_kind import AdviceByKind
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
-from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.constants import constant_on
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
-from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
 from poolpilot.pipelines.store.recorded_curves import recorded_curves
 
 OpenMethod = Callable[[KnobSpace, Objective, int], Controller]
@@ -109,9 +107,9 @@ class _Workshop:
             "constant_best": lambda: self._constant,
             "wait_ratio": lambda: self._trying(WaitRatioFormula(LARGE_GRID), 1),
             "advise": self._advise,
-            "latent_advisor": lambda: self._once(LatentAdvisor(self.curves)),
-            "one_shot": lambda: self._once(self._networks(trials=False)),
-            "warm_network": lambda: self._warm(self._networks(trials=True)),
+            "latent_advisor": lambda: self._once(Advisor(Model.of(self.curves))),
+            "one_shot": lambda: self._once(self._networks(Purpose.ADVICE)),
+            "warm_network": lambda: self._warm(self._networks(Purpose.TRIAL)),
             "warm_start": lambda: self._warm(self._bandit()),
             "cold": lambda: self._cold,
             "random_search": lambda: self._random_search,
@@ -124,13 +122,13 @@ class _Workshop:
         return found
 
     def _bandit(self) -> Predictor:
-        return LatentBandit(self.curves, rules=WaitRules())
+        return Advisor(Model.of(self.curves), Purpose.WARM_START)
 
     def _tried(self) -> dict[str, Callable[[], Predictor]]:
         """What makes each predictor that is tried, by name."""
         own: dict[str, Callable[[], Predictor]] = {
             "latent_bandit": self._bandit,
-            "refiner": lambda: self._networks(trials=True),
+            "refiner": lambda: self._networks(Purpose.TRIAL),
             "nearest": lambda: NearestRatios(self._library, self.settings.nearest),
             "trees": lambda: self._trees,
         }
@@ -156,7 +154,7 @@ class _Workshop:
 
     @staticmethod
     def _network(folder: Path) -> Predictor:
-        return NetworkByKind([load(folder)], trials=True)
+        return Advisor(Model.of(None, [load(folder)]), Purpose.TRIAL)
 
     def _trying_made(self, make: Callable[[], Predictor], trials: int) -> OpenMethod:
         return self._trying(make(), trials)
@@ -185,11 +183,11 @@ class _Workshop:
         shipped = load_champion().digest in [network.digest for network in self.networks]
         return load_any_machine() if shipped else None
 
-    def _networks(self, *, trials: bool) -> Predictor:
-        return NetworkByKind(self.networks, trials=trials, any_machine=self._any_machine)
+    def _networks(self, purpose: Purpose) -> Predictor:
+        return Advisor(Model.of(None, self.networks, self._any_machine), purpose)
 
     def _advise(self) -> OpenMethod:
-        predictor = AdviceByKind(self.curves, self.networks, any_machine=self._any_machine)
+        predictor = Advisor(Model.of(self.curves, self.networks, self._any_machine), server_view=True)
         advice_s = min(self.settings.advice_s, 0.5 * self.budget_s)
         return lambda knobs, objective, _: PredictorController(predictor, knobs, objective, window_s=advice_s)
 

@@ -28,7 +28,6 @@ from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept,
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
-from poolpilot.pipelines.evaluate.suite.server_view import ServerView
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
 
 ADVICE = "advice"
@@ -130,7 +129,7 @@ def run_suite_cell(
     objective = OBJECTIVES[settings.objective](cell.workload)
     stage = Stage(plain.name, plain.family, plain.seed, objective, plain.open_server)
     asked = _Asked(whole.look_s)
-    methods = {ADVICE: asked.opened(ADVICE, ServerView(adviser)), **further}
+    methods = {ADVICE: asked.opened(ADVICE, adviser), **further}
     choices = choose(stage, methods, whole.live, on_step, on_swept)
     on_step("comparison")
     constants = {name: constant.core for name, constant in CONSTANTS.items()}

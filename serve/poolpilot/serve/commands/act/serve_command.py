@@ -1,9 +1,9 @@
-"""`poolpilot serve`: the prediction service under uvicorn, or under Ray Serve."""
+"""`poolpilot serve`: the prediction service."""
 
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service.service_settings import ServeSettings
 
 
@@ -13,7 +13,7 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
     Raises:
         KeyboardInterrupt: It is.
         ArtefactError: A model is missing or damaged.
-        SettingError: The file of tokens is refused, no Ray can be joined, or Ray is to be used and is not there.
+        SettingError: The file of tokens is refused.
         StoreError: The folder of outcomes cannot be written, or somebody else writes to it.
         ServerError: The address cannot be bound, a file of TLS is of no use, or there are too few descriptors.
     """
@@ -25,35 +25,15 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
     import structlog
 
     if threading.current_thread() is threading.main_thread():
-        # What it asks for happens anyway: all is loaded from here on. The servers have handlers of their own later.
+        # What it asks for happens anyway: all is loaded from here on. The server has a handler of its own later.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
-    if settings.ray:
-        run_under_ray(settings)
-        return
     with ExitStack() as opened:
         run(settings, opened)
-
-
-def run_under_ray(settings: ServeSettings) -> None:
-    """Serves from several processes until it is interrupted."""
-    import typer
-
-    from poolpilot.errors import SettingError
-
-    try:
-        from poolpilot.serve.replicas.ray_service import serve_under_ray
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "poolpilot":
-            raise
-        raise SettingError(
-            f"ray needs {error.name!r}, which this installation lacks; in a clone of PoolPilot: pip install '.[ray]'"
-        ) from error
-    serve_under_ray(settings, typer.echo)
 
 
 def run(settings: ServeSettings, opened: ExitStack) -> None:
@@ -65,15 +45,13 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     from poolpilot.serve.service.application import create_app
     from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
     from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-    from poolpilot.serve.service.predictor_by_kind import PredictorByKind
     from poolpilot.serve.service.watch.model_watch import ModelWatch
 
     outcomes = None
     if settings.outcomes is not None:
         outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
     watch = ModelWatch(settings.model, settings.follow_every_s)
-    load = partial(PredictorByKind.load, settings.model)
-    application = create_app(load(), settings, load=load, outcomes=outcomes, in_thread=False)
+    application = create_app(Advisor.load(settings.model), settings, outcomes=outcomes, in_thread=False)
     server = http_server(application, settings)
     gc.freeze()  # the models stay: no collection need look at them
     check_descriptors(descriptors_needed(settings))
@@ -82,6 +60,6 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     shown = f"[{address}]" if ":" in address else address
     scheme = "http" if settings.tls_certificate is None else "https"
     opened.callback(watch.end)
-    watch.begin(application.state.renewal.run)
+    watch.begin(application.state.renewal.quietly)
     typer.echo(f"POST {scheme}://{shown}:{bound_port}/v1/predict (Ctrl-C ends)")
-    server.run(sockets=[listener])
+    server.run(listener, application.state.renewal.quietly)

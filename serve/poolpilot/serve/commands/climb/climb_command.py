@@ -13,8 +13,7 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, ServerError, SettingError
 from poolpilot.models.advice.prediction import Prediction, Predictor
-from poolpilot.models.latent.shipped import bandit_for
-from poolpilot.models.observations.wait_rules import WaitRules
+from poolpilot.models.advisor.advisor import Advisor, Purpose
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
@@ -128,6 +127,6 @@ def verified_predictor(settings: ClimbRunSettings) -> Predictor:
         ArtefactError: The model is missing or damaged, or is for another kind of server.
     """
     try:
-        return bandit_for(settings.server_kind, settings.model, WaitRules())
+        return Advisor.load(settings.model, settings.server_kind, Purpose.WARM_START)
     except FeatureError as error:
         raise SettingError(f"--warm starts from a model's prediction: {error}") from error

@@ -131,24 +131,14 @@ def evaluate(
     run("evaluate", CommandLine.of(locals()))
 
 
-class Bench(StrEnum):
-    """A benchmark."""
-
-    CLIMBERS = "climbers"
-    POOL = "pool"
-    SIMULATOR = "simulator"
-
-
 def bench(
-    name: Annotated[Bench, typer.Argument(help="climbers, pool or simulator.", show_default=False)],
-    seeds: Annotated[int | None, flag("--seeds", "Seeds of climbers.", "N")] = None,
-    runs: Annotated[Path | None, flag("--runs", "Where single runs are kept, so that it resumes.", "FILE")] = None,
-    config: Config = None,
-    assignments: Set = None,
-    json_path: Json = None,
+    name: Annotated[str | None, typer.Argument(help="An experiment; none lists them.", show_default=False)] = None,
+    quick: Annotated[bool | None, flag("--quick", "The first runs alone, in small.")] = None,
 ) -> None:
-    """Benchmarks, each with its peers in the same run: climbers, the live pool, the simulator."""
-    run(f"bench {name}", CommandLine.of(locals()).without("name"))
+    """Run an experiment of a clone, and write its report and the tables of its pages."""
+    from poolpilot.serve.commands.learn.bench_command import bench as run_experiment
+
+    run_experiment(name, quick=bool(quick))
 
 
 lab = typer.Typer(no_args_is_help=True, help="A private MariaDB in a folder, with data sets and named loads.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from poolpilot.models.advisor.model import Model
 from poolpilot.serve.commands.config.account_trial import AccountTrial
 from poolpilot.serve.commands.config.part_trials import outcomes_trial
 from poolpilot.serve.service.service_settings import ServeSettings
@@ -14,16 +15,15 @@ def service_trials(settings: ServeSettings) -> Iterator[AccountTrial]:
     nothing, and then neither does a folder that somebody keeps outcomes in.
     """
     from poolpilot.serve.service.access.known_tokens import KnownTokens  # nobody else pays for a web server
-    from poolpilot.serve.service.http_server import check_tls, listening_socket
-    from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+    from poolpilot.serve.service.http_server import listening_socket, tls_of
 
     model = f"{settings.model or 'what ships'} loads"
-    yield AccountTrial.of("model", model, lambda: PredictorByKind.load(settings.model))
+    yield AccountTrial.of("model", model, lambda: Model.load(settings.model))
     if settings.token_file is not None:
         yield AccountTrial.of("tokens", f"{settings.token_file} is read", lambda: KnownTokens(settings.token_file))
     if settings.tls_certificate is not None:
         found = f"{settings.tls_certificate} and its key are read"
-        yield AccountTrial.of("certificate", found, lambda: check_tls(settings))
+        yield AccountTrial.of("certificate", found, lambda: tls_of(settings))
     free = (
         f"port {settings.port} on {settings.host} is free" if settings.port else f"any on {settings.host} that is free"
     )

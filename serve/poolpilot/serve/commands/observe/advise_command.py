@@ -17,10 +17,8 @@ from poolpilot.mariadb.restoration.journal import journal_folder
 from poolpilot.mariadb.restoration.kept_observations import KeptObservations
 from poolpilot.mariadb.restoration.mariadb_target import connect
 from poolpilot.mariadb.server.mariadb_server import MariadbServer
-from poolpilot.models.latent.one_observation import OneObservation
-from poolpilot.models.latent.shipped import advisor_for, curves_beside
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.observations.disturbances import disturbances_of
-from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.observe.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, OBSERVE_AGAIN, verdict_rows
@@ -51,7 +49,7 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         ArtefactError: The model is missing, damaged, or for another kind of server.
     """
     console = terminal()
-    advisor = advisor_for("mariadb", settings.model)  # a wrong one is refused before anybody connects
+    advisor = Advisor.load(settings.model, "mariadb")  # a wrong one is refused before anybody connects
     with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
         introduce(server.reached, server.warnings, console)
         reached = server.reached.as_dict()
@@ -80,7 +78,7 @@ def in_a_shell(settings: AdviseSettings) -> str:
     return shlex.join([settings.dsn, *chain.from_iterable(named)])
 
 
-def observed(server: MariadbServer, settings: AdviseSettings, advisor: OneObservation | ScorePredictor) -> Advice:
+def observed(server: MariadbServer, settings: AdviseSettings, advisor: Advisor) -> Advice:
     """Watches a server under the tuple in force and asks what it should be.
 
     Args:
@@ -102,8 +100,8 @@ def observed(server: MariadbServer, settings: AdviseSettings, advisor: OneObserv
     if (error := looks.keep(windows, prediction.pool_tuple)) is not None:
         warn([f"{looks.path} cannot be written ({error.strerror}): the next run will not know of this one"], terminal())
     named = in_a_shell(settings)
-    repository = advisor.artefact.repository
-    return advice_of(server, windows, prediction, repository, named, objective, curves_beside(advisor))
+    repository = advisor.model.networks["mariadb"].network.artefact.repository
+    return advice_of(server, windows, prediction, repository, named, objective, advisor.curves)
 
 
 def _without_workload(server: MariadbServer, window: Window, settings: AdviseSettings) -> ServerError:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 from poolpilot.env.output import make_folder, terminal, write_json
 from poolpilot.errors import ArtefactError
+from poolpilot.models.advisor.advisor import Advisor, Purpose
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import load_champion
-from poolpilot.models.latent.shipped import bandit_for
-from poolpilot.models.observations.wait_rules import WaitRules
 from poolpilot.pipelines.demo.deadline import Deadline
 from poolpilot.pipelines.demo.demo_picture import draw_picture
 from poolpilot.pipelines.demo.demo_report import foreign_story, report_of, story_of, workload_table
@@ -46,7 +45,7 @@ def show(stages: Sequence[Stage], settings: DemoSettings, kind: ModelKind, json_
     console = terminal()
     make_folder(settings.output)
     static_tuple = _static_tuple(load_champion(None, kind))
-    predictor = bandit_for(kind, settings.model, WaitRules())
+    predictor = Advisor.load(settings.model, kind, Purpose.WARM_START)
     deadline = Deadline.after(settings.seconds)
     runs: list[DemoRun] = []
     for number, stage in enumerate(stages):

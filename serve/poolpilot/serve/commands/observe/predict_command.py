@@ -10,7 +10,7 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.latent.shipped import advisor_for, curves_beside
+from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
@@ -44,12 +44,12 @@ def predict(settings: PredictSettings, json_path: Path | None) -> None:
     except RequestError as error:
         raise SettingError(f"{windows}: {error}") from error
     try:
-        predictor = advisor_for(request.windows[-1].server_kind, settings.model)
+        advisor = Advisor.load(settings.model, request.windows[-1].server_kind)
     except FeatureError as error:
         raise SettingError(f"{windows}: {error}") from error
-    prediction = predictor.predict(*request)
+    prediction = advisor.predict(*request)
     console = terminal()
-    console.print(prediction_table(prediction, neutral_choice(prediction, *request, curves_beside(predictor))))
+    console.print(prediction_table(prediction, neutral_choice(prediction, *request, advisor.curves)))
     if prediction.verdict == "no advice":
         console.print(FIND_OUT, *trials("DSN"), sep="\n", soft_wrap=True)
     write_json(json_path, prediction.as_dict())

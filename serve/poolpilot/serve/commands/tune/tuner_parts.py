@@ -6,13 +6,14 @@ from pathlib import Path
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.server import Tunable
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import FeatureError, SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.mariadb.diagnosis.listed_session import hidden_sessions
 from poolpilot.mariadb.server.mariadb_server import MariadbServer
 from poolpilot.models.advice.prediction import Predictor
-from poolpilot.models.latent.shipped import advisor_for, bandit_for
+from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.champion import MODEL_FOR
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
@@ -75,17 +76,16 @@ def predictor_for(settings: TuneSettings) -> Predictor:
         return StaticPredictor(settings.proposed)
     if (link := settings.service_link()) is not None:
         return RemotePredictor(link, settings.remote_digest, trials=settings.mode is Mode.APPLY)
-    return _of_model(settings, settings.model)
+    return advisor_for(settings, settings.model)
 
 
-def _of_model(settings: TuneSettings, model: Path | None) -> Predictor:
-    """What a model proposes, as the mode asks it: who only advises has a single observation."""
-    if settings.mode is Mode.APPLY:
-        return bandit_for(settings.server_kind, model)
-    try:
-        return advisor_for(settings.server_kind, model)
-    except FeatureError:  # one's own server, which no network knows
-        return bandit_for(settings.server_kind, model)
+def advisor_for(settings: TuneSettings, model: Path | None) -> Advisor:
+    """What a model proposes, as the mode asks it: who only advises has a single observation.
+
+    One's own server, which no network knows, is named trials whatever the mode.
+    """
+    advises = settings.mode is not Mode.APPLY and settings.server_kind in MODEL_FOR
+    return Advisor.load(model, settings.server_kind, Purpose.ADVICE if advises else Purpose.TRIAL)
 
 
 def challenger_for(settings: TuneSettings) -> Challenger | None:
@@ -96,7 +96,7 @@ def challenger_for(settings: TuneSettings) -> Challenger | None:
     """
     if settings.challenger is None:
         return None
-    return Challenger(_of_model(settings, settings.challenger), load_curves())
+    return Challenger(advisor_for(settings, settings.challenger), load_curves())
 
 
 def caution_for(settings: TuneSettings, target: Target, folder: Path) -> KeptCaution | None:

@@ -1,1 +1,1 @@
-"""Connections of the service: their limits, their TLS, and how answers go out."""
+"""An HTTP server for ASGI applications on asyncio and h11, with the limits that a service needs against its clients."""

@@ -14,8 +14,8 @@ The protocol. An outcome is one line of JSON in a segment, `outcomes-00000001.js
    nobody was told that it is there, and says so in the log.
 7. Readers need no lock: what does not end with a newline is not there yet.
 
-Several writers, such as the replicas under Ray Serve, have a folder each, `replica-001` and so on, which is as any
-other; what two of them were told is read once, and who reads is told where they were told otherwise of one identifier.
+Several writers have a folder each, `replica-001` and so on, which is as any other; what two of them were told is read
+once, and who reads is told where they were told otherwise of one identifier.
 
 Segments are never deleted here. Who has moved one away may be sent its outcomes again.
 """

@@ -78,11 +78,6 @@ def segments(folder: Path) -> list[Path]:
         raise StoreError(f"cannot read the outcomes in {folder}: {error.strerror}") from error
 
 
-def writer_folder(folder: Path, number: int) -> Path:
-    """The folder of one of several writers, from 1 on."""
-    return folder / f"replica-{number:03d}"
-
-
 def _segments_of_all(folder: Path) -> list[Path]:
     own = segments(folder)
     writers = sorted(path for path in folder.iterdir() if WRITER.fullmatch(path.name) and path.is_dir())

@@ -38,9 +38,9 @@ class ProblemAnswers:
         try:
             await self._app(scope, receive, noted)
         except Exception as error:
+            problem = error if isinstance(error, Problem) else unforeseen(error)
             if begun or scope["type"] != "http":
                 raise
-            problem = error if isinstance(error, Problem) else unforeseen(error)
             scope[_REFUSAL] = problem.reason
             await problem_response(problem)(scope, receive, send)
 

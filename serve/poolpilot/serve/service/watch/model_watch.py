@@ -2,10 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-
-from poolpilot.errors import PoolPilotError
 
 
 class ModelWatch:
@@ -45,8 +42,7 @@ class ModelWatch:
         if not seen or not copied or seen == self._loaded:
             return
         self._loaded = seen
-        with suppress(PoolPilotError):  # it is in the log, in the metrics and in GET /v1/model
-            renew()
+        renew()
 
     def _run(self, renew: Callable[[], None]) -> None:
         while not self._over.wait(self._every_s):

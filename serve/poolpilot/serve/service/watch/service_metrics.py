@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.advice.prediction import Verdict
-from poolpilot.serve.service.refusals.problem import REASONS, Reason
+from poolpilot.serve.service.refusals.problem import REASONS, Problem, Reason
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -59,6 +59,11 @@ class ServiceMetrics:
     def refused(self, reason: Reason) -> None:
         """Counts a refusal."""
         self._refusals.labels(reason).inc()
+
+    def refused_outside(self, problem: Problem) -> None:
+        """Counts the answer to what never reached the application."""
+        self.refused(problem.reason)
+        self.answered(OTHER_PATHS, problem.status, 0.0)
 
     def predicted(self, server_kind: ServerKind, verdict: Verdict) -> None:
         """Counts a prediction."""

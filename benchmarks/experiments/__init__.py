@@ -1,0 +1,1 @@
+"""Declarations of experiments, a module for each page or question."""

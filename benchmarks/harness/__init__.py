@@ -1,0 +1,1 @@
+"""The harness: arms x scenarios x seeds -> rows -> a report."""

@@ -1,0 +1,1 @@
+"""What is done to services and writers of records: they are asked, and killed."""

@@ -1,0 +1,1 @@
+"""Days of a server in virtual time, and what lives through them."""

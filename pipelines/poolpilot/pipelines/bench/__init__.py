@@ -1,1 +1,0 @@
-"""Benchmarks that are commands: `poolpilot bench ...`."""

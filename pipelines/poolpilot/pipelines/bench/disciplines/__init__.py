@@ -1,1 +1,0 @@
-"""What each discipline of the queues promises, beside what it does: shares, bounds on waiting, order."""

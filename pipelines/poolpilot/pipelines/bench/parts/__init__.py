@@ -1,1 +1,0 @@
-"""The parts of the benchmark of the live pool, each a comparison of its own."""

@@ -1,1 +1,0 @@
-"""The live pool under load, beside others that serve: what `poolpilot bench pool` measures."""
