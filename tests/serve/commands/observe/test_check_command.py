@@ -19,6 +19,9 @@ def test_a_server_without_load_is_not_judged(invoke: Callable[..., Any], lab: La
     result = invoke("check", f"F={lab.defaults_file}", "--seconds", 1, "--json", tmp_path / "told.json")
     told = json.loads((tmp_path / "told.json").read_text())
     assert (result.code, result.err, told["verdict"]) == (0, "", "unjudged")
+    assert {"where", "reached", "variables", "shows", "findings", "hidden"} <= {*told}
+    assert "Thread pool of" in result.out
+    assert "What it shows" in result.out
     assert "no statement ended within" in result.out
     assert "nothing is changed" in result.out
     assert "GRANT PROCESS ON *.* TO `poolpilot`@`127.0.0.1`;" in result.out
