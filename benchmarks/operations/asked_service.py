@@ -56,7 +56,7 @@ def serve(told: Connection) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     settings = ServeSettings.load(None, UNLIMITED)
     listener = listening_socket("127.0.0.1", 0)
-    server = http_server(create_app(Advisor.load(), settings, in_thread=False), settings)
+    server = http_server(create_app(Advisor.load(), settings), settings)
     gc.freeze()  # as `poolpilot serve` does
     told.send(listener.getsockname()[1])
     with suppress(KeyboardInterrupt):  # the end of the measurement

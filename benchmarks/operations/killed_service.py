@@ -92,7 +92,7 @@ def serve(predictor: Advisor, folder: Path, told: Connection) -> None:
     settings = ServeSettings.load(None, flags)
     listener = listening_socket("127.0.0.1", 0)
     log = OutcomeLog(folder, settings.outcome_segment_bytes)
-    server = http_server(create_app(predictor, settings, outcomes=log, in_thread=False), settings)
+    server = http_server(create_app(predictor, settings, outcomes=log), settings)
     told.send(listener.getsockname()[1])
     server.run(listener)
 

@@ -1,16 +1,15 @@
 """A predictor that answers what a test tells it to, and a service that runs with it."""
 
+import json
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from tests.serve.raw_server import Raw, RawServer
 from tests.tls_identity import Identity
@@ -63,19 +62,6 @@ class TellablePredictor(Advisor):
         """Has no tuple to probe."""
 
 
-@dataclass
-class WaitingPredictor(TellablePredictor):
-    """Answers only once it may; says when it was asked."""
-
-    entered: threading.Event = field(default_factory=threading.Event)
-    may_answer: threading.Event = field(default_factory=threading.Event)
-
-    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
-        self.entered.set()
-        assert self.may_answer.wait(30.0)
-        return super().predict(windows, limits, objective)
-
-
 @pytest.fixture
 def predictor() -> TellablePredictor:
     return TellablePredictor()
@@ -101,18 +87,6 @@ def outcome_values(request_values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def waiting() -> WaitingPredictor:
-    return WaitingPredictor()
-
-
-@pytest.fixture
-def ask() -> Iterator[Callable[..., Future[httpx2.Response]]]:
-    """Posts a request from a thread; its answer comes later."""
-    with ThreadPoolExecutor() as threads:
-        yield lambda url, body: threads.submit(httpx2.post, url, json=body, timeout=30.0)
-
-
 @dataclass
 class Service:
     """A service on a free port of loopback."""
@@ -128,6 +102,22 @@ class Service:
     def connect(self) -> socket.socket:
         """Opens a connection over which nothing is sent yet; reading from it fails after half a minute."""
         return socket.create_connection(self.address, timeout=30.0)
+
+    @contextmanager
+    def in_work(self, body: object) -> Iterator[Callable[[], bytes]]:
+        """Asks, and holds the last byte back: the service is waiting for it. What sends it gives the answer."""
+        content = json.dumps(body).encode()
+        head = f"POST /v1/predict HTTP/1.1\r\nHost: here\r\nContent-Length: {len(content)}\r\n"
+        with self.connect() as connection:
+            connection.sendall(f"{head}Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n".encode())
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 100 ")
+            connection.sendall(content[:-1])
+
+            def finish() -> bytes:
+                connection.sendall(content[-1:])
+                return connection.recv(65_536)
+
+            yield finish
 
 
 def trusting(authority: Path, client: Identity | None = None) -> ssl.SSLContext:

@@ -56,6 +56,17 @@ RENAMED = {
 }
 """Settings of before 0.2.0 with their names of today; names of the models around theirs may go before them."""
 
+ONE_PROCESS = "one process serves; put a reverse proxy before several of them"
+
+GONE = {
+    "openapi": "docs/service.md describes the service",
+    "ray": ONE_PROCESS,
+    "ray_address": ONE_PROCESS,
+    "replicas": ONE_PROCESS,
+    "replicas_per_node": ONE_PROCESS,
+}
+"""Settings of before 0.2.0 that went, and what is instead."""
+
 
 class _Environment(EnvSettingsSource):
     """The environment, where a list may be written in JSON or as `one,two`."""
@@ -333,6 +344,8 @@ def _refusal(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         if (today := name_of_today(name)) is not None:
             return f"setting {name!r} is called {today!r} now"
+        if name in GONE:
+            return f"setting {name!r} went: {GONE[name]}"
         return f"setting {name!r}: there is no such setting"
     reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     is_told = first["type"] != "missing" and not SECRET_NAME.search(name)

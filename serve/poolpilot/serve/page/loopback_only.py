@@ -9,7 +9,6 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from poolpilot.serve.service.refusals.problem import Problem
-from poolpilot.serve.service.refusals.problem_answers import problem_response
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
@@ -47,7 +46,7 @@ class LoopbackOnly:
             await send(message)
 
         refused = refusal_of_request(scope)
-        await (self._app if refused is None else problem_response(refused))(scope, receive, guarded)
+        await (self._app if refused is None else refused.response())(scope, receive, guarded)
 
 
 def refusal_of_request(scope: Scope) -> Problem | None:

@@ -16,9 +16,7 @@ from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.loopback_only import LoopbackOnly
 from poolpilot.serve.page.server_history import ServerHistory, named_apart
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
-from poolpilot.serve.service.refusals.problem import Problem, no_such_path
-from poolpilot.serve.service.refusals.problem_answers import problem_response
-from poolpilot.serve.service.refusals.query_parameters import bad_parameter, check_names
+from poolpilot.serve.service.refusals.problem import Problem, bad_parameter, check_names, no_such_path
 from poolpilot.serve.tuner.machine.decision import State
 
 if TYPE_CHECKING:
@@ -173,17 +171,17 @@ def _number(request: Request, name: str) -> int | None:
 
 
 def _refused(_: Request, error: Problem) -> Response:
-    return problem_response(error)
+    return error.response()
 
 
 def _no_such_path(_: Request, _error: HTTPException) -> Response:
-    return problem_response(no_such_path("docs/live-page.md"))
+    return no_such_path("docs/live-page.md").response()
 
 
 def _unreadable(_: Request, error: StoreError) -> Response:
-    return problem_response(Problem("storage", str(error)))
+    return Problem("storage", str(error)).response()
 
 
 def _failed(_: Request, error: Exception) -> Response:
     """What nobody has foreseen; the traceback goes to the log alone."""
-    return problem_response(Problem("failure", f"the page has failed ({type(error).__name__}): its log says where"))
+    return Problem("failure", f"the page has failed ({type(error).__name__}): its log says where").response()

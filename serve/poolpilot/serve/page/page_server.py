@@ -1,18 +1,16 @@
 """The page on a port of loopback: in the foreground, or beside a tuner in a thread that ends with it."""
 
-import errno
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolpilot.errors import ServerError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import create_page
 from poolpilot.serve.service.connections.asgi_server import AsgiServer
 from poolpilot.serve.service.connections.http_connection import ConnectionLimits
+from poolpilot.serve.service.http_server import listening_socket
 
 if TYPE_CHECKING:
     from poolpilot.serve.page.play.playground import Playground
@@ -41,7 +39,7 @@ class PageServer:
     """
 
     def __init__(self, folder: Path, port: int, option: str = "--port", *, plays: bool = False) -> None:
-        self._listener = page_socket(port, option)
+        self._listener = listening_socket(LOOPBACK, port, f"name another with {option}")
         self.url = f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
         self._servers = FollowedServers(folder)
         self._server = AsgiServer(create_page(self._servers, _playground() if plays else None), LIMITS)
@@ -69,18 +67,3 @@ def _playground() -> "Playground":
     from poolpilot.serve.page.play.playground import Playground  # a tuner's page needs no simulator
 
     return Playground()
-
-
-def page_socket(port: int, option: str) -> socket.socket:
-    """Binds before anything else happens, so that a port in use is one sentence.
-
-    Raises:
-        ServerError: The port cannot be had.
-    """
-    try:
-        return socket.create_server((LOOPBACK, port))
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            said = f"port {port} on {LOOPBACK} is in use: end what listens there or name another with {option}"
-            raise ServerError(said) from error
-        raise ServerError(f"cannot listen on {LOOPBACK} port {port}: {error.strerror}") from error

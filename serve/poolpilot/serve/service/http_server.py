@@ -12,13 +12,8 @@ from poolpilot.serve.service.connections.asgi_server import AsgiServer
 from poolpilot.serve.service.connections.http_connection import ConnectionLimits
 from poolpilot.serve.service.service_settings import ServeSettings
 
-DESCRIPTORS_BESIDE_CONNECTIONS = 64
-"""Files, pipes and sockets the process needs whatever its connections."""
-
-
-def descriptors_needed(settings: ServeSettings) -> int:
-    """Descriptors that a service with these settings may come to need."""
-    return settings.connection_limit + DESCRIPTORS_BESIDE_CONNECTIONS
+BESIDE_CONNECTIONS = 64
+"""Files, pipes and sockets that a service needs whatever its connections."""
 
 
 def http_server(application: Starlette, settings: ServeSettings) -> AsgiServer:
@@ -71,8 +66,13 @@ def _no_passphrase() -> str:
     raise ValueError("the key asks for a passphrase")
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int, option: str = "choose --port") -> socket.socket:
     """Binds before the server starts, so that a port in use is one sentence.
+
+    Args:
+        host: The address.
+        port: The port; 0 is any that is free.
+        option: The remedy where it is in use.
 
     Raises:
         ServerError: The address cannot be bound.
@@ -82,20 +82,20 @@ def listening_socket(host: str, port: int) -> socket.socket:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise ServerError(f"port {port} on {host} is in use: end what listens there or choose --port") from error
+            raise ServerError(f"port {port} on {host} is in use: end what listens there or {option}") from error
         raise ServerError(f"cannot listen on {host} port {port}: {error.strerror}") from error
     # Inherited by connections: without it the second part of an answer waits for the client's delayed acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
-def check_descriptors(needed: int) -> None:
+def check_descriptors(connections: int) -> None:
     """Refuses to start with fewer descriptors than the connections will take.
 
     Raises:
         ServerError: The limit is too low; the text says how to raise it.
     """
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    allowed, needed = resource.getrlimit(resource.RLIMIT_NOFILE)[0], connections + BESIDE_CONNECTIONS
     if allowed != resource.RLIM_INFINITY and allowed < needed:
         raise ServerError(
             f"too few descriptors: {allowed} allowed, {needed} needed; raise the limit with `ulimit -n {needed}` "

@@ -6,6 +6,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from poolpilot.models.prediction_request import RequestError, finite_json
 from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.service_settings import ServeSettings
 
 WHOLE_BODY = ("body",)
 
@@ -16,8 +17,8 @@ LONGEST_CODING = 40
 """Characters of a coding that are repeated."""
 
 
-async def json_body(request: Request, timeout_s: float) -> bytes:
-    """Waits for the body of a request.
+async def json_body(request: Request, limits: ServeSettings) -> bytes:
+    """Waits for the body of a request, and no longer once it is too large, whatever its headers claim.
 
     Raises:
         Problem: It is no JSON by its media type, is compressed, is late, too large, or never comes.
@@ -28,10 +29,15 @@ async def json_body(request: Request, timeout_s: float) -> bytes:
         detail = f"the body must come as it is, without Content-Encoding {coding[:LONGEST_CODING]!r}"
         raise Problem("media_type", detail, headers={"Accept-Encoding": IDENTITY})
     try:
-        async with asyncio.timeout(timeout_s):
-            return await request.body()
+        async with asyncio.timeout(limits.body_timeout_s):
+            body = bytearray()
+            async for part in request.stream():
+                body += part
+                if len(body) > limits.body_limit_bytes:
+                    raise Problem("too_large", f"the body exceeds {limits.body_limit_bytes} bytes")
+            return bytes(body)
     except TimeoutError as error:
-        raise Problem("too_slow", f"the body did not arrive within {timeout_s:g} s") from error
+        raise Problem("too_slow", f"the body did not arrive within {limits.body_timeout_s:g} s") from error
     except ClientDisconnect as error:
         raise Problem("client_left", "the client left before its body was whole") from error
 

@@ -13,6 +13,7 @@ from poolpilot.serve.service.json_body import as_problem, json_body, parsed
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
 from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
@@ -24,13 +25,13 @@ class OutcomeEndpoint:
     Args:
         log: Where outcomes are kept; None where they are not.
         metrics: Where reports are counted.
-        body_timeout_s: Time a client has to send its body.
+        limits: Size and time of a body.
     """
 
-    def __init__(self, log: OutcomeLog | None, metrics: ServiceMetrics, body_timeout_s: float) -> None:
+    def __init__(self, log: OutcomeLog | None, metrics: ServiceMetrics, limits: ServeSettings) -> None:
         self._log = log
         self._metrics = metrics
-        self._body_timeout_s = body_timeout_s
+        self._limits = limits
         self._thread = ThreadPoolExecutor(1, "outcomes")
 
     async def answer(self, request: Request) -> Response:
@@ -39,7 +40,7 @@ class OutcomeEndpoint:
         Raises:
             Problem: It is refused, or could not be kept.
         """
-        raw = await json_body(request, self._body_timeout_s)
+        raw = await json_body(request, self._limits)
         if self._log is None:
             raise Problem("keeps_no_outcomes", "this service keeps no outcomes; start it with --outcomes FOLDER")
         written = await asyncio.get_running_loop().run_in_executor(self._thread, self._keep, self._log, raw)

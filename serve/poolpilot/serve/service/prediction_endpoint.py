@@ -1,8 +1,6 @@
 """`POST /v1/predict`: a body of windows, an answer with the configuration to set."""
 
-import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import structlog
 from starlette.requests import Request
@@ -17,6 +15,7 @@ from poolpilot.models.prediction_request import RequestError, checked
 from poolpilot.serve.service.json_body import as_problem, json_body, parsed
 from poolpilot.serve.service.prediction_query import PredictionQuery
 from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
@@ -25,20 +24,16 @@ _ENCODER = json.JSONEncoder(allow_nan=False)
 
 
 class PredictionEndpoint:
-    """Predicts in one thread of its own, or at once where that takes no longer than to hand it over and back.
+    """Predicts between two turns of the event loop: that takes less time than a thread would cost.
 
     Args:
         advisor: What answers.
         metrics: Where answers are counted.
-        body_timeout_s: Time a client has to send its body.
-        in_thread: Whether the connections are served meanwhile.
+        limits: Size and time of a body.
     """
 
-    def __init__(self, advisor: Advisor, metrics: ServiceMetrics, body_timeout_s: float, *, in_thread: bool) -> None:
-        self._advisor = advisor
-        self._metrics = metrics
-        self._body_timeout_s = body_timeout_s
-        self._thread = ThreadPoolExecutor(1, "predictions") if in_thread else None
+    def __init__(self, advisor: Advisor, metrics: ServiceMetrics, limits: ServeSettings) -> None:
+        self._advisor, self._metrics, self._limits = advisor, metrics, limits
 
     async def answer(self, request: Request) -> Response:
         """Answers one request.
@@ -47,12 +42,7 @@ class PredictionEndpoint:
             Problem: It is refused.
         """
         query = PredictionQuery.of(request.query_params)
-        raw = await json_body(request, self._body_timeout_s)
-        if self._thread is None:
-            content = self._predict(raw, query)
-        else:
-            content = await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, raw, query)
-        return Response(content, media_type="application/json")
+        return Response(self._predict(await json_body(request, self._limits), query), media_type="application/json")
 
     def _predict(self, raw: bytes, query: PredictionQuery) -> bytes:
         purpose = Purpose.TRIAL if query.trials else Purpose.ADVICE

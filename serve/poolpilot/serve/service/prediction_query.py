@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import MOST_FORBIDDEN
-from poolpilot.serve.service.refusals.query_parameters import bad_parameter, check_names
+from poolpilot.serve.service.refusals.problem import bad_parameter, check_names
 
 TRIALS = "trials"
 """By which a tuner says that it measures what is named, and goes back."""

@@ -39,7 +39,6 @@ class ServeSettings(ProgramSettings):
     outcome_segment_bytes: int = Field(
         default=SEGMENT_BYTES, ge=1024, description="Size of a file of outcomes above which the next one begins."
     )
-    openapi: bool = Field(default=False, description="Describe the service at /openapi.json.")
     token_file: Path | None = Field(
         default=None,
         description="File of mode 0600 with a line 'scope,scope token' for each bearer token; the scopes are predict, "

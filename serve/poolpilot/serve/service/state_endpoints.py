@@ -6,7 +6,6 @@ import structlog
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from typing_extensions import TypedDict
 
 from poolpilot.errors import ArtefactError, PoolPilotError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
@@ -21,21 +20,12 @@ CHECKED_FOR_S = 10.0
 """Time for which models that were found sound are not checked again."""
 
 
-class ModelsInForce(TypedDict):
-    """What `GET /v1/model` tells: digests by kind of server and part, and why they could not be loaded again."""
-
-    models: dict[str, dict[str, str]]
-    loaded_unix_s: float
-    failed_reload: str | None
-    schema_version: int
-
-
 class StateEndpoints:
     """The endpoints beside those for predictions and outcomes.
 
     Args:
         advisor: What answers.
-        renewal: Loads them again.
+        renewal: Loads models and tokens again.
         metrics: What is told of the service.
     """
 
@@ -56,7 +46,9 @@ class StateEndpoints:
             Problem: One does not.
         """
         try:
-            self._check()
+            if time.monotonic() >= self._sound_until_s:
+                self._advisor.model.check()
+                self._sound_until_s = time.monotonic() + CHECKED_FOR_S
         except ArtefactError as error:
             _LOG.error("not ready", error=str(error))
             raise Problem("not_ready", "a model does not answer what it did when it was saved") from error
@@ -75,24 +67,15 @@ class StateEndpoints:
                 await run_in_threadpool(self._renewal.run)
             except PoolPilotError as error:
                 raise Problem("reload_failed", str(error)) from error
-        return JSONResponse(self._in_force())
-
-    async def metrics(self, _request: Request) -> Response:
-        """`GET /metrics`."""
-        return Response(self._metrics.text(), media_type=MEDIA_TYPE)
-
-    def _check(self) -> None:
-        """Has the models answer their golden vectors, at most every `CHECKED_FOR_S`."""
-        now_s = time.monotonic()
-        if now_s >= self._sound_until_s:
-            self._advisor.model.check()
-            self._sound_until_s = now_s + CHECKED_FOR_S
-
-    def _in_force(self) -> ModelsInForce:
         advisor = self._advisor
-        return {
+        in_force = {
             "models": advisor.model.digests(),
             "loaded_unix_s": advisor.loaded_unix_s,
             "failed_reload": advisor.failure,
             "schema_version": SCHEMA_VERSION,
         }
+        return JSONResponse(in_force)
+
+    async def metrics(self, _request: Request) -> Response:
+        """`GET /metrics`."""
+        return Response(self._metrics.text(), media_type=MEDIA_TYPE)

@@ -67,9 +67,9 @@ def test_folder_of_outcomes_of_another_service_is_one_sentence(invoke: Callable[
 
 def test_too_few_descriptors_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (100, 100))
-    check_descriptors(100)
+    check_descriptors(36)
     with pytest.raises(ServerError, match=r"100 allowed, 101 needed.*ulimit -n 101"):
-        check_descriptors(101)
+        check_descriptors(37)
 
 
 def test_small_answers_are_not_held_back_for_acknowledgements() -> None:

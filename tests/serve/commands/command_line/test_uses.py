@@ -16,6 +16,7 @@ from poolpilot.env.program_settings import settings_within
 from poolpilot.serve.commands.command_line.uses import CATALOGUE, found_at
 from poolpilot.serve.commands.main import build
 
+WITHOUT_SETTINGS = {"bench", "lab workloads"}
 MOST_COMMANDS, MOST_FLAGS_OF_ONE, MOST_FLAGS = 16, 25, 125
 
 OF_NO_MODEL = {"mariadb", "production", "search", "sweep", "simulate", "check", "sql", "settings", "defaults"}
@@ -33,7 +34,7 @@ def test_commands_and_flags_are_few() -> None:
     assert len(flags_of(group).union(*flags.values())) <= MOST_FLAGS
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
+@pytest.mark.parametrize("name", sorted(commands().keys() - WITHOUT_SETTINGS))
 def test_every_flag_is_a_setting_of_a_use_of_its_command(name: str) -> None:
     uses = [use for use in CATALOGUE if command_of(use)[0] == name]
     known = {field for use in uses for field in CATALOGUE[use].model().model_fields}
@@ -45,7 +46,7 @@ def test_every_flag_is_a_setting_of_a_use_of_its_command(name: str) -> None:
 
 
 def test_every_use_is_of_a_command_and_every_command_has_one() -> None:
-    assert {command_of(use)[0] for use in CATALOGUE} == {*commands()} - {"lab workloads"}
+    assert {command_of(use)[0] for use in CATALOGUE} == {*commands()} - WITHOUT_SETTINGS
 
 
 @pytest.mark.parametrize("use", CATALOGUE)
@@ -107,10 +108,10 @@ def test_a_command_imports_no_other(tmp_path: Path) -> None:
 
 def test_every_command_takes_a_file_and_assignments_and_those_with_a_result_write_it() -> None:
     flags = {name: flags_of(command) for name, command in commands().items()}
-    alone = {"lab disk", "lab down", "lab workloads"}
+    alone = {"lab disk", "lab down", *WITHOUT_SETTINGS}
     assert {name for name, one in flags.items() if not {"--config", "--set"} & one} == alone
     assert {name for name, one in flags.items() if not {"--config", "--set"} <= one} == alone
-    without = {"page", "restore", "serve", "lab up", "lab disk", "lab down"}
+    without = {"bench", "page", "restore", "serve", "lab up", "lab disk", "lab down"}
     assert {name for name, one in flags.items() if "--json" not in one} == without
 
 

@@ -10,20 +10,18 @@ from poolpilot.serve.service.refusals.problem import UNAVAILABLE
 
 
 def test_busy_service_refuses_and_is_healthy(
-    serving: Callable[..., Any], waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
+    serving: Callable[..., Any], predictor: Any, request_values: dict[str, Any]
 ) -> None:
-    service = serving(waiting, concurrency_limit=1)
+    service = serving(predictor, concurrency_limit=1)
     url = f"{service.url}/v1/predict"
-    answer = ask(url, request_values)
-    assert waiting.entered.wait(30.0)
-    refused = httpx2.post(url, json=request_values)
-    document = refused.json()
-    assert (refused.status_code, document["detail"], document["reason"]) == (503, UNAVAILABLE, "busy")
-    assert refused.headers["retry-after"] == "1"
-    health = httpx2.get(f"{service.url}/healthz")
-    assert (health.status_code, health.json()) == (200, {"status": "ok", "schema_version": SCHEMA_VERSION})
-    waiting.may_answer.set()
-    assert answer.result().status_code == 200
+    with service.in_work(request_values) as finish:
+        refused = httpx2.post(url, json=request_values)
+        document = refused.json()
+        assert (refused.status_code, document["detail"], document["reason"]) == (503, UNAVAILABLE, "busy")
+        assert refused.headers["retry-after"] == "1"
+        health = httpx2.get(f"{service.url}/healthz")
+        assert (health.status_code, health.json()) == (200, {"status": "ok", "schema_version": SCHEMA_VERSION})
+        assert finish().startswith(b"HTTP/1.1 200 ")
     assert httpx2.post(url, json=request_values).status_code == 200
 
 

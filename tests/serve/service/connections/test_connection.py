@@ -106,15 +106,13 @@ def test_rest_of_a_refused_body_is_not_waited_for(serving: Serving, predictor: P
 
 
 def test_request_may_take_longer_than_its_headers(
-    serving: Serving, waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
+    serving: Serving, predictor: Predictor, request_values: dict[str, Any]
 ) -> None:
-    service = serving(waiting, header_timeout_s=1.0)
-    answer = ask(f"{service.url}/v1/predict", request_values)
-    assert waiting.entered.wait(30.0)
-    with service.connect() as silent:
-        assert ended(silent), "the time of headers is over"
-    waiting.may_answer.set()
-    assert answer.result().status_code == 200
+    service = serving(predictor, header_timeout_s=1.0, body_timeout_s=60.0)
+    with service.in_work(request_values) as finish:
+        with service.connect() as silent:
+            assert ended(silent), "the time of headers is over"
+        assert finish().startswith(b"HTTP/1.1 200 ")
 
 
 def test_longest_idle_connection_gives_way(serving: Serving, predictor: Predictor, kept_open: ExitStack) -> None:
@@ -154,15 +152,13 @@ def test_handshakes_that_fail_take_no_place(
 
 
 def test_connection_that_is_being_answered_does_not_give_way(
-    serving: Serving, waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
+    serving: Serving, predictor: Predictor, request_values: dict[str, Any]
 ) -> None:
-    service = serving(waiting, connection_limit=1)
-    answer = ask(f"{service.url}/v1/predict", request_values)
-    assert waiting.entered.wait(30.0)
-    with service.connect() as newcomer:
-        assert ended(newcomer)
-    waiting.may_answer.set()
-    assert answer.result().status_code == 200
+    service = serving(predictor, connection_limit=1, body_timeout_s=60.0)
+    with service.in_work(request_values) as finish:
+        with service.connect() as newcomer:
+            assert ended(newcomer)
+        assert finish().startswith(b"HTTP/1.1 200 ")
 
 
 def test_who_reads_no_answers_is_not_waited_for(serving: Serving, predictor: Predictor) -> None:

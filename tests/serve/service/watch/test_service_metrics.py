@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.watch.service_metrics import PATHS
 
 Labels = dict[str, str]
@@ -69,17 +68,15 @@ def test_paths_of_clients_make_no_series(client: TestClient) -> None:
 
 
 def test_every_path_of_the_service_is_counted_by_its_name(predictor: Any) -> None:
-    application = create_app(predictor, ServeSettings(openapi=True))
+    application = create_app(predictor)
     assert {getattr(route, "path", "") for route in application.router.routes} == PATHS
 
 
-def test_busy_service_still_tells(serving: Callable[..., Any], waiting: Any, ask: Any, request_values: Any) -> None:
+def test_busy_service_still_tells(serving: Callable[..., Any], predictor: Any, request_values: Any) -> None:
     import httpx2
 
-    service = serving(waiting, concurrency_limit=1)
-    answer = ask(f"{service.url}/v1/predict", request_values)
-    assert waiting.entered.wait(30.0)
-    assert httpx2.post(f"{service.url}/v1/predict", json=request_values).status_code == 503
-    assert 'poolpilot_refusals_total{reason="busy"} 1.0' in httpx2.get(f"{service.url}/metrics").text
-    waiting.may_answer.set()
-    assert answer.result().status_code == 200
+    service = serving(predictor, concurrency_limit=1)
+    with service.in_work(request_values) as finish:
+        assert httpx2.post(f"{service.url}/v1/predict", json=request_values).status_code == 503
+        assert 'poolpilot_refusals_total{reason="busy"} 1.0' in httpx2.get(f"{service.url}/metrics").text
+        assert finish().startswith(b"HTTP/1.1 200 ")

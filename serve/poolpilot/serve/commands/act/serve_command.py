@@ -43,7 +43,7 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     import typer
 
     from poolpilot.serve.service.application import create_app
-    from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
+    from poolpilot.serve.service.http_server import check_descriptors, http_server, listening_socket
     from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
     from poolpilot.serve.service.watch.model_watch import ModelWatch
 
@@ -51,10 +51,10 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     if settings.outcomes is not None:
         outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
     watch = ModelWatch(settings.model, settings.follow_every_s)
-    application = create_app(Advisor.load(settings.model), settings, outcomes=outcomes, in_thread=False)
+    application = create_app(Advisor.load(settings.model), settings, outcomes=outcomes)
     server = http_server(application, settings)
     gc.freeze()  # the models stay: no collection need look at them
-    check_descriptors(descriptors_needed(settings))
+    check_descriptors(settings.connection_limit)
     listener = opened.enter_context(listening_socket(settings.host, settings.port))
     address, bound_port = listener.getsockname()[:2]
     shown = f"[{address}]" if ":" in address else address

@@ -150,7 +150,6 @@ def serve(
     port: Port = None,
     model: Model = None,
     outcomes: Outcomes = None,
-    openapi: Annotated[bool | None, flag("--openapi", "Also show the API's description at /docs.")] = None,
     token_file: Annotated[Path | None, flag("--token-file", "Bearer tokens; mode 0600.", "FILE", "Security")] = None,
     tls_certificate: Annotated[
         Path | None, flag("--tls-certificate", "Certificate of the service.", "FILE", "Security")

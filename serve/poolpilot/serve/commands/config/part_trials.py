@@ -55,6 +55,7 @@ def _take(folder: Path) -> None:
 
 
 def _bind(port: int) -> None:
-    from poolpilot.serve.page.page_server import page_socket  # nobody else pays for a web server
+    from poolpilot.serve.page.page_server import LOOPBACK  # nobody else pays for a web server
+    from poolpilot.serve.service.http_server import listening_socket
 
-    page_socket(port, "--page").close()
+    listening_socket(LOOPBACK, port, "name another with --page").close()

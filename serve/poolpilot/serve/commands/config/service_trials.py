@@ -14,13 +14,13 @@ def service_trials(settings: ServeSettings) -> Iterator[AccountTrial]:
     Port and outcomes may be those of the service that runs while its settings are changed: a port in use refuses
     nothing, and then neither does a folder that somebody keeps outcomes in.
     """
-    from poolpilot.serve.service.access.known_tokens import KnownTokens  # nobody else pays for a web server
+    from poolpilot.serve.service.access.bearer_tokens import BearerTokens  # nobody else pays for a web server
     from poolpilot.serve.service.http_server import listening_socket, tls_of
 
     model = f"{settings.model or 'what ships'} loads"
     yield AccountTrial.of("model", model, lambda: Model.load(settings.model))
     if settings.token_file is not None:
-        yield AccountTrial.of("tokens", f"{settings.token_file} is read", lambda: KnownTokens(settings.token_file))
+        yield AccountTrial.of("tokens", f"{settings.token_file} is read", lambda: BearerTokens(settings.token_file))
     if settings.tls_certificate is not None:
         found = f"{settings.tls_certificate} and its key are read"
         yield AccountTrial.of("certificate", found, lambda: tls_of(settings))

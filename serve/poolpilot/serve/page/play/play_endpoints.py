@@ -8,8 +8,7 @@ from poolpilot.env.measurement.sample_sweeps import sample_families
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.errors import SettingError
 from poolpilot.serve.page.play.playground import Playground, PlaygroundBusyError
-from poolpilot.serve.service.refusals.problem import Problem
-from poolpilot.serve.service.refusals.query_parameters import bad_parameter, check_names
+from poolpilot.serve.service.refusals.problem import Problem, bad_parameter, check_names
 
 KNOBS = ("pool_size", "oversubscribe", "stall_limit_ms")
 

@@ -9,7 +9,7 @@ import hmac
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Literal, get_args
 
 from poolpilot.errors import SettingError
 from poolpilot.serve.service.access.private_text import private_text
@@ -31,32 +31,31 @@ class BearerTokens:
     """Tokens by their digests; the tokens themselves are not kept.
 
     Args:
-        scopes: What each token allows, by its digest.
+        path: Their file; None where there is none, and whoever asks is let in.
+
+    Raises:
+        SettingError: The file is refused; see `renew`.
     """
 
-    def __init__(self, scopes: Mapping[bytes, frozenset[Scope]]) -> None:
-        self._scopes = dict(scopes)
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._scopes: Mapping[bytes, frozenset[Scope]] = {}
+        self.renew()
 
-    def __len__(self) -> int:
-        return len(self._scopes)
+    @property
+    def needed(self) -> bool:
+        """Whether somebody without a token is refused."""
+        return self._path is not None
 
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Reads a file of tokens.
+    def renew(self) -> None:
+        """Reads the file again, where there is one.
 
         Raises:
             SettingError: It cannot be read, others may read it, or a line is no line of tokens; no token is repeated.
+                The tokens that were in force still are.
         """
-        scopes: dict[bytes, frozenset[Scope]] = {}
-        for number, line in enumerate(private_text(path, LARGEST_FILE_BYTES).splitlines(), 1):
-            if line.strip() and not line.lstrip().startswith("#"):
-                digest, allowed = _line(f"line {number} of {path}", line.split())
-                if digest in scopes:
-                    raise SettingError(f"line {number} of {path} gives a token for the second time; give it once")
-                scopes[digest] = allowed
-        if not scopes:
-            raise SettingError(f"{path} holds no token; write a line 'predict TOKEN' ({MAKE_ONE})")
-        return cls(scopes)
+        if self._path is not None:
+            self._scopes = _scopes(self._path)
 
     def scopes_of(self, token: str) -> tuple[bytes, frozenset[Scope]] | None:
         """The digest of a token and what it allows; None where nobody was given it.
@@ -69,6 +68,20 @@ class BearerTokens:
             if hmac.compare_digest(known, digest):
                 found = known, scopes
         return found
+
+
+def _scopes(path: Path) -> Mapping[bytes, frozenset[Scope]]:
+    """What each token allows, by its digest."""
+    found: dict[bytes, frozenset[Scope]] = {}
+    for number, line in enumerate(private_text(path, LARGEST_FILE_BYTES).splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            digest, allowed = _line(f"line {number} of {path}", line.split())
+            if digest in found:
+                raise SettingError(f"line {number} of {path} gives a token for the second time; give it once")
+            found[digest] = allowed
+    if not found:
+        raise SettingError(f"{path} holds no token; write a line 'predict TOKEN' ({MAKE_ONE})")
+    return found
 
 
 def _digest(token: str) -> bytes:

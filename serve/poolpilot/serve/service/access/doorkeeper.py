@@ -1,4 +1,4 @@
-"""Lets in who holds a token of the right scope and does not ask too often."""
+"""Lets in who holds a token of the right scope, does not ask too often, and not more than can be in work at once."""
 
 import ipaddress
 import math
@@ -7,13 +7,22 @@ from collections.abc import Collection, Hashable, Mapping
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asked
 
-from poolpilot.serve.service.access.bearer_tokens import Scope
-from poolpilot.serve.service.access.known_tokens import KnownTokens
+from poolpilot.serve.service.access.bearer_tokens import BearerTokens, Scope
 from poolpilot.serve.service.access.token_buckets import TokenBuckets
 from poolpilot.serve.service.refusals.problem import Problem, no_such_path
 
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that anybody may ask at any rate: a load balancer has no token."""
+
+WATCHING = OPEN | {"/metrics"}
+"""Paths that are answered however much is in work: nobody must take a busy service for a dead one."""
+
+SCOPES: Mapping[tuple[str, str], Scope] = {
+    ("POST", "/v1/predict"): "predict",
+    ("POST", "/v1/outcomes"): "outcomes",
+    ("POST", "/v1/model"): "admin",
+}
+"""The scope that a path needs, where there are tokens; the others take any token."""
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="poolpilot"'}
 
@@ -22,31 +31,23 @@ BITS_OF_A_SITE = 64
 
 
 class Doorkeeper:
-    """ASGI middleware that asks for a bearer token, where there are any, and holds every client to its rate.
+    """ASGI middleware that asks for a bearer token, where there are any, and holds clients to their rate and number.
 
     Without tokens a client is an address. So is one that shows none that is known: who guesses is held to a rate too.
 
     Args:
         app: The application behind it.
-        known: Who may what.
+        tokens: Who may what.
         buckets: What holds a client to its rate.
-        scopes: The scope that a path needs, by method and path; any token will do for one that is not there.
+        most: Requests in work at once.
         paths: All paths, letter for letter: what a router would take for one of them besides is none.
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        known: KnownTokens,
-        buckets: TokenBuckets,
-        scopes: Mapping[tuple[str, str], Scope],
-        paths: Collection[str],
+        self, app: ASGIApp, tokens: BearerTokens, buckets: TokenBuckets, most: int, paths: Collection[str]
     ) -> None:
-        self._app = app
-        self._known = known
-        self._buckets = buckets
-        self._scopes = scopes
-        self._paths = paths
+        self._app, self._tokens, self._buckets, self._most, self._paths = app, tokens, buckets, most, paths
+        self._in_work = 0
 
     async def __call__(self, scope: Asked, receive: Receive, send: Send) -> None:
         """Passes a request on.
@@ -58,14 +59,22 @@ class Doorkeeper:
             self._admit(scope)
             if scope["path"] not in self._paths:
                 raise no_such_path()
-        await self._app(scope, receive, send)
+        if scope["type"] != "http" or scope["path"] in WATCHING:
+            await self._app(scope, receive, send)
+            return
+        if self._in_work >= self._most:
+            raise Problem("busy", headers={"Retry-After": "1"})
+        self._in_work += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._in_work -= 1
 
     def _admit(self, scope: Asked) -> None:
-        tokens = self._known.tokens
-        shown = None if tokens is None else _bearer(scope)
-        found = tokens.scopes_of(shown) if tokens is not None and shown is not None else None
+        shown = _bearer(scope)
+        found = None if shown is None else self._tokens.scopes_of(shown)
         self._hold_to_rate(_site(scope) if found is None else found[0])
-        if tokens is None:
+        if not self._tokens.needed:
             _refuse_pages(scope)
             return
         if shown is None:
@@ -73,7 +82,7 @@ class Doorkeeper:
         if found is None:
             headers = {"WWW-Authenticate": f'{CHALLENGE["WWW-Authenticate"]}, error="invalid_token"'}
             raise Problem("unknown_token", "the service does not know this token", headers=headers)
-        needed = self._scopes.get((scope["method"], scope["path"]))
+        needed = SCOPES.get((scope["method"], scope["path"]))
         if needed is not None and needed not in found[1]:
             raise Problem("wrong_scope", f"this path needs a token of the scope {needed!r}")
 

@@ -3,16 +3,9 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 
 MOST_CLIENTS = 4096
 """Clients that are remembered; the one that was silent longest is forgotten first."""
-
-
-@dataclass(slots=True)
-class _Bucket:
-    left: float
-    filled_s: float
 
 
 class TokenBuckets:
@@ -25,31 +18,19 @@ class TokenBuckets:
     """
 
     def __init__(self, rate_per_s: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate_per_s = rate_per_s
-        self._burst = float(burst)
-        self._clock = clock
-        self._buckets: OrderedDict[Hashable, _Bucket] = OrderedDict()
+        self._rate_per_s, self._burst, self._clock = rate_per_s, float(burst), clock
+        self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # what was left, and when
 
     def __len__(self) -> int:
         return len(self._buckets)
 
     def wait_s(self, client: Hashable) -> float:
         """Takes one request from the client's bucket: 0, or the time in seconds after which it may ask again."""
-        bucket = self._filled(client)
-        if bucket.left >= 1.0:
-            bucket.left -= 1.0
-            return 0.0
-        return (1.0 - bucket.left) / self._rate_per_s
-
-    def _filled(self, client: Hashable) -> _Bucket:
         now_s = self._clock()
-        bucket = self._buckets.get(client)
-        if bucket is None:
-            if len(self._buckets) >= MOST_CLIENTS:
-                self._buckets.popitem(last=False)
-            bucket = self._buckets[client] = _Bucket(self._burst, now_s)
-            return bucket
-        self._buckets.move_to_end(client)
-        bucket.left = min(bucket.left + (now_s - bucket.filled_s) * self._rate_per_s, self._burst)
-        bucket.filled_s = now_s
-        return bucket
+        left, filled_s = self._buckets.pop(client, (self._burst, now_s))
+        left = min(left + (now_s - filled_s) * self._rate_per_s, self._burst)
+        taken = left >= 1.0
+        self._buckets[client] = left - taken, now_s
+        if len(self._buckets) > MOST_CLIENTS:
+            self._buckets.popitem(last=False)
+        return 0.0 if taken else (1.0 - left) / self._rate_per_s

@@ -1,12 +1,14 @@
 """A refusal as a problem document (RFC 9457): one form for every reason."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from starlette.responses import Response
+
 from poolpilot.errors import PoolPilotError
+from poolpilot.featurizer.untrusted import LONGEST_NAME
 
 Reason = Literal[
     "bad_field",
@@ -37,33 +39,22 @@ Reason = Literal[
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-STATUS: Mapping[Reason, HTTPStatus] = MappingProxyType(
-    {
-        "bad_field": HTTPStatus.UNPROCESSABLE_ENTITY,
-        "not_json": HTTPStatus.UNPROCESSABLE_ENTITY,
-        "media_type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        "too_slow": HTTPStatus.REQUEST_TIMEOUT,
-        "client_left": HTTPStatus.BAD_REQUEST,
-        "bad_http": HTTPStatus.BAD_REQUEST,
-        "no_such_path": HTTPStatus.NOT_FOUND,
-        "no_such_method": HTTPStatus.METHOD_NOT_ALLOWED,
-        "taken_id": HTTPStatus.CONFLICT,
-        "no_token": HTTPStatus.UNAUTHORIZED,
-        "unknown_token": HTTPStatus.UNAUTHORIZED,
-        "wrong_scope": HTTPStatus.FORBIDDEN,
-        "from_a_page": HTTPStatus.FORBIDDEN,
-        "not_loopback": HTTPStatus.FORBIDDEN,
-        "no_such_server": HTTPStatus.NOT_FOUND,
-        "too_many_requests": HTTPStatus.TOO_MANY_REQUESTS,
-        "keeps_no_outcomes": HTTPStatus.NOT_FOUND,
-        "busy": HTTPStatus.SERVICE_UNAVAILABLE,
-        "failure": HTTPStatus.SERVICE_UNAVAILABLE,
-        "storage": HTTPStatus.SERVICE_UNAVAILABLE,
-        "not_ready": HTTPStatus.SERVICE_UNAVAILABLE,
-        "reload_failed": HTTPStatus.SERVICE_UNAVAILABLE,
-    }
-)
+_BY_STATUS: Mapping[int, tuple[Reason, ...]] = {
+    400: ("client_left", "bad_http"),
+    401: ("no_token", "unknown_token"),
+    403: ("wrong_scope", "from_a_page", "not_loopback"),
+    404: ("no_such_path", "no_such_server", "keeps_no_outcomes"),
+    405: ("no_such_method",),
+    408: ("too_slow",),
+    409: ("taken_id",),
+    413: ("too_large",),
+    415: ("media_type",),
+    422: ("bad_field", "not_json"),
+    429: ("too_many_requests",),
+    503: ("busy", "failure", "storage", "not_ready", "reload_failed"),
+}
+
+STATUS = {reason: HTTPStatus(status) for status, reasons in _BY_STATUS.items() for reason in reasons}
 
 UNAVAILABLE = "unavailable: keep what is"
 """Begins the detail of every 503: the client leaves its server as it is."""
@@ -111,7 +102,27 @@ class Problem(PoolPilotError):
         """The document as bytes; escaped, because a field's name as a client spelled it need not be encodable."""
         return json.dumps(self.as_dict()).encode()
 
+    def response(self) -> Response:
+        """The answer that carries the document."""
+        return Response(self.content(), self.status, self.headers, MEDIA_TYPE)
+
 
 def no_such_path(listed: str = "docs/service.md") -> Problem:
     """The refusal of a path that there is not; `listed` names the text that lists those that there are."""
     return Problem("no_such_path", f"there is no such path; {listed} lists them")
+
+
+def bad_parameter(name: str, detail: str) -> Problem:
+    """The refusal of what stands behind the `?` of a path."""
+    return Problem("bad_field", detail, f"query.{name}")
+
+
+def check_names(parameters: Iterable[str], known: Collection[str]) -> None:
+    """Refuses parameters that a path does not have: a misspelt one changes the answer.
+
+    Raises:
+        Problem: There is one.
+    """
+    for name in parameters:
+        if name not in known:
+            raise bad_parameter(name[:LONGEST_NAME], f"there is no such parameter; this path has {', '.join(known)}")

@@ -10,7 +10,7 @@ from poolpilot.serve.service.refusals.problem import REASONS, Problem, Reason
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-PATHS = frozenset({"/v1/predict", "/v1/outcomes", "/v1/model", "/healthz", "/readyz", "/metrics", "/openapi.json"})
+PATHS = frozenset({"/v1/predict", "/v1/outcomes", "/v1/model", "/healthz", "/readyz", "/metrics"})
 """Paths that are counted by their names."""
 
 OTHER_PATHS = "other"
@@ -45,8 +45,8 @@ class ServiceMetrics:
         self._begin_at_zero()
         ProcessCollector(registry=self.registry)
 
-    def answered(self, path: str, status: int, seconds: float) -> None:
-        """Counts an answer."""
+    def answered(self, path: str, status: int, seconds: float, refused: Reason | None = None) -> None:
+        """Counts an answer, and why it refuses where it does."""
         known = path if path in PATHS else OTHER_PATHS
         labelled = self._of_answers.get((known, status))
         if labelled is None:
@@ -55,15 +55,12 @@ class ServiceMetrics:
         requests, times = labelled
         requests.inc()
         times.observe(seconds)
-
-    def refused(self, reason: Reason) -> None:
-        """Counts a refusal."""
-        self._refusals.labels(reason).inc()
+        if refused is not None:
+            self._refusals.labels(refused).inc()
 
     def refused_outside(self, problem: Problem) -> None:
         """Counts the answer to what never reached the application."""
-        self.refused(problem.reason)
-        self.answered(OTHER_PATHS, problem.status, 0.0)
+        self.answered(OTHER_PATHS, problem.status, 0.0, problem.reason)
 
     def predicted(self, server_kind: ServerKind, verdict: Verdict) -> None:
         """Counts a prediction."""
