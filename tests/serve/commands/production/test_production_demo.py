@@ -136,7 +136,7 @@ def test_dead_tuner_is_noticed_within_a_window(
 def test_output_that_is_a_file_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "README.md"
     file.write_text("a page", encoding="utf-8")
-    result = invoke("demo-production", "--output", file)
+    result = invoke("demo", "--production", "--output", file)
     assert result.code == 1
     assert "a file of that name is there" in result.err
     assert result.err.count("\n") == 1
