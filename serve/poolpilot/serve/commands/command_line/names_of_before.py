@@ -77,11 +77,9 @@ def _flag_of_before(command: str, flag: str) -> str | None:
     switched_off = flag.startswith("--no-")
     name = flag[len("--no-" if switched_off else "--") :].replace("-", "_")
     name = name_of_today(name) or name
-    if name in GONE:
-        return f"the flag {flag} went: {GONE[name]}"
     uses = [use for use in CATALOGUE if command and use.startswith(command)]
     if not any(name in _settings_of(use) for use in uses):
-        return None
+        return f"the flag {flag} went: {GONE[name]}" if name in GONE else None
     value = "false" if switched_off else "VALUE"
     return f"the flag {flag} is a setting now: write --set {name}={value}, or {name} in the file of --config"
 
