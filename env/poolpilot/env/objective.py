@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from poolpilot.env.floors import KeptFloor
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.histogram import MIDDLES, Histogram
@@ -51,9 +52,6 @@ answering a point select."""
 
 LEAST_ROWS_SHARE = 0.3
 """Share of the rows that must go on being read unless somebody says another one."""
-
-LEAST_ERROR = 1e-3
-"""Standard error of a share that is at least reckoned with."""
 
 CLEAR_REQUESTS = 6.0
 """Requests in time that are no chance, however many others are late."""
@@ -224,26 +222,34 @@ class Objective(BaseModel):
         long_ones = reads > 0.0 and reads >= LONG_ROWS * reference.throughput_per_s
         return {ROWS: self.min_rows_share} if long_ones and self.min_rows_share > 0.0 else {}
 
-    def kept_share(self, name: str, window: Window, reference: Window) -> tuple[float, float]:
-        """Share of what it had under the reference that a window leaves what has a floor, and its error by counting.
+    def kept_floors(self, window: Window, reference: Window) -> dict[str, KeptFloor]:
+        """What a window leaves of each floor, by name; its noise is that of counting completions, and none of rows."""
+        return {name: self._kept(name, floor, window, reference) for name, floor in self.floors(reference).items()}
 
-        Rows are counted while they are read, so that of their share no error is reckoned with.
-        """
-        if name == ROWS and not reference.classes:
+    def broken_floors(self, window: Window, reference: Window) -> tuple[KeptFloor, ...]:
+        """The floors for which a window may not be kept, that of which most is lacking first."""
+        if self.may_be_kept(window, reference):
+            return ()
+        kept = self.kept_floors(window, reference).values()
+        return tuple(sorted((one for one in kept if not one.stands(self.floor_errors)), key=lambda one: one.left))
+
+    def _kept(self, name: str, floor: float, window: Window, reference: Window) -> KeptFloor:
+        if not reference.classes:
             before = reference.indicators[ROWS_READ_PER_S]
-            return window.indicators.get(ROWS_READ_PER_S, before) / before, 0.0
+            return KeptFloor(name, floor, window.indicators.get(ROWS_READ_PER_S, before) / before, 0.0, of_class=False)
         before = reference.classes[name].throughput_per_s
         now = window.classes[name].throughput_per_s if name in window.classes else 0.0
         counts = (now * window.duration_s + 1.0, before * reference.duration_s + 1.0)
-        return now / before, now / before * math.sqrt(sum(1.0 / count for count in counts))
+        noise = math.sqrt(sum(1.0 / count for count in counts))
+        return KeptFloor(name, floor, now / before, noise, expected=floor * before * window.duration_s)
 
     def kept_limits(self, window: Window, reference: Window) -> dict[str, float]:
         """What a window keeps of each floor and limit, over what it must: below 1 it is broken by that factor.
 
         A class that completed nothing tells nothing of its latency, and one that is early makes up for no other window.
         """
-        floors = self.floors(reference)
-        kept = {f"share of {name}": self.kept_share(name, window, reference)[0] / floors[name] for name in floors}
+        floors = self.kept_floors(window, reference)
+        kept = {f"share of {name}": each.left for name, each in floors.items()}
         for name, limit_ms in self.max_p99_ms.items():
             if name in window.classes and window.classes[name].throughput_per_s > 0.0:
                 p99_ms = window.classes[name].latency.quantile(0.99) / 1000.0
@@ -264,8 +270,7 @@ class Objective(BaseModel):
         )
         if late or reference is None:
             return not late
-        kept = {name: self.kept_share(name, window, reference) for name in self.floors(reference)}
-        return all(kept[name][0] - errors * kept[name][1] >= floor for name, floor in self.floors(reference).items())
+        return all(each.stands(errors) for each in self.kept_floors(window, reference).values())
 
     def may_be_kept(self, window: Window, reference: Window) -> bool:
         """Whether a configuration may be ended on: it keeps all floors beyond doubt (`floor_errors`), or was there."""
@@ -294,8 +299,7 @@ class Objective(BaseModel):
 
     def _headroom(self, window: Window, reference: Window) -> float:
         """How far a window is above the floor that it is nearest to, in standard errors."""
-        shares = ((self.kept_share(name, window, reference), floor) for name, floor in self.floors(reference).items())
-        return min(((kept - floor) / max(error, LEAST_ERROR) for (kept, error), floor in shares), default=math.inf)
+        return min((each.headroom for each in self.kept_floors(window, reference).values()), default=math.inf)
 
     def better(self, first: Window, second: Window, reference: Window | None = None) -> bool:
         """Whether the first window beats the second: feasible beats infeasible, then J decides."""

@@ -91,5 +91,5 @@ def test_climb_turns_back_where_long_requests_would_fall_below_their_floor(floor
     controller = ClimbController(climber, server.tuple_in_force(), objective)
     tune(server, controller, objective, period_s=1.0, horizon_s=120.0)
     window = observe(server, 30.0, settle_s=2.0).window
-    assert objective.kept_share("long", window, reference)[0] > 0.7 * floor
+    assert objective.kept_floors(window, reference)["long"].kept > 0.7 * floor
     assert objective.goodput_per_s(window) > 5.0 * objective.goodput_per_s(reference)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poolpilot.env.floors import broken_floors, forbidden_by_floors
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import ROWS, Objective
 from poolpilot.env.servers.simulated import SimulatedServer
@@ -16,7 +15,12 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advisor.advisor import Advisor, Purpose
 from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.observations.floor_limits import furthest_within_floors, near_first, within_floors
+from poolpilot.models.observations.floor_limits import (
+    forbidden_by_floors,
+    furthest_within_floors,
+    near_first,
+    within_floors,
+)
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -53,14 +57,14 @@ def test_trials_find_what_the_floor_allows(floor: float, gain: float) -> None:
     objective = objective_with(floor)
     windows = windows_of_trials(objective)
     best = objective.best(windows)
-    assert objective.kept_share("scans", best, windows[0])[0] >= floor
+    assert objective.kept_floors(best, windows[0])["scans"].kept >= floor
     assert objective.goodput_per_s(best) >= gain * objective.goodput_per_s(windows[0])
 
 
 def test_what_was_forbidden_is_said_with_its_worth_and_what_would_allow_it() -> None:
     windows = [window_under(DEFAULT), window_under(PoolTuple(16, 3, 500))]
     objective = objective_with(0.5)
-    (broken,) = broken_floors(windows[1], windows[0], objective)
+    (broken,) = objective.broken_floors(windows[1], windows[0])
     assert (broken.name, broken.floor) == ("scans", 0.5)
     assert 0.1 < broken.kept < 0.3
     said = forbidden_by_floors(windows, objective)
@@ -137,8 +141,9 @@ def as_the_server_shows(window: Window) -> Window:
 
 def test_rows_read_stand_for_long_statements_where_no_class_is_known() -> None:
     first, further = (as_the_server_shows(window_under(one)) for one in (DEFAULT, PoolTuple(16, 3, 500)))
-    kept, error = Objective().kept_share(ROWS, further, first)
-    scans = objective_with(0.3).kept_share("scans", window_under(PoolTuple(16, 3, 500)), window_under(DEFAULT))[0]
+    rows = Objective().kept_floors(further, first)[ROWS]
+    kept, error = rows.kept, rows.error
+    scans = objective_with(0.3).kept_floors(window_under(PoolTuple(16, 3, 500)), window_under(DEFAULT))["scans"].kept
     assert kept == pytest.approx(scans, rel=0.05)
     assert error == 0.0
     assert kept < 0.3
@@ -173,18 +178,19 @@ def test_what_is_known_of_rows_is_forgotten_once_classes_report() -> None:
     assert Objective().floors(replace(window, indicators={ROWS_READ_PER_S: 1e6})) == {}
     assert Objective().floors(as_the_server_shows(window)) == {ROWS: 0.3}
     lost = as_the_server_shows(window)
-    assert Objective().kept_share(ROWS, replace(lost, indicators={}), lost)[0] == 1.0
+    assert Objective().kept_floors(replace(lost, indicators={}), lost)[ROWS].kept == 1.0
 
 
 def test_few_completions_leave_a_floor_in_doubt() -> None:
     windows = [window_under(DEFAULT), window_under(PoolTuple(4, 3, 500))]
-    kept, error = objective_with(0.1).kept_share("scans", windows[1], windows[0])
+    scans = objective_with(0.1).kept_floors(windows[1], windows[0])["scans"]
+    kept, error = scans.kept, scans.error
     assert 0.02 < error < kept
     inside = objective_with(kept - 0.5 * error)
     assert inside.feasible(windows[1], windows[0])
     assert not inside.may_be_kept(windows[1], windows[0])
     assert inside.model_copy(update={"floor_errors": 0.0}).may_be_kept(windows[1], windows[0])
-    (doubtful,) = broken_floors(windows[1], windows[0], inside)
+    (doubtful,) = inside.broken_floors(windows[1], windows[0])
     assert f"%, give or take {100.0 * error:.0f}, of what it had" in str(doubtful)
     assert forbidden_by_floors(windows, inside) is None  # as nothing surer is better, it is what is ended on
     allowing = float(doubtful.allowed_by(inside.floor_errors).partition("at most ")[2].partition(" ")[0])
@@ -194,7 +200,8 @@ def test_few_completions_leave_a_floor_in_doubt() -> None:
 
 def test_where_all_that_is_better_is_in_doubt_the_furthest_above_its_floor_is_taken() -> None:
     first, near, far = (window_under(one) for one in (DEFAULT, PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)))
-    kept, error = objective_with(0.1).kept_share("scans", far, first)
+    scans = objective_with(0.1).kept_floors(far, first)["scans"]
+    kept, error = scans.kept, scans.error
     objective = objective_with(kept - 0.5 * error).model_copy(update={"floor_errors": 50.0})
     assert objective.value(far) > objective.value(near) > objective.value(first)
     assert objective.best([first, near, far]) is near

@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterator
 
 from poolpilot.agent.controllers.trial_rule import TrialRule
 from poolpilot.env.controller import Controller, Trial
-from poolpilot.env.floors import floor_in_doubt
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
@@ -151,9 +150,8 @@ class TrialController(Controller):
 
     def _few(self, first: Window) -> bool:
         """Whether half as much again as a floor would be in doubt, had it been counted as this was."""
-        floors = self._objective.floors(first)
-        errors = {name: self._objective.kept_share(name, first, first)[1] for name in floors}
-        return self._unseen(first) or any(self._objective.floor_errors * errors[name] > 1.0 / 3.0 for name in floors)
+        kept = self._objective.kept_floors(first, first).values()
+        return self._unseen(first) or any(self._objective.floor_errors * each.error > 1.0 / 3.0 for each in kept)
 
     def _unseen(self, first: Window) -> bool:
         """Whether a class that is to have a floor has none, since none of its requests ended."""
@@ -163,7 +161,8 @@ class TrialController(Controller):
     def _in_doubt(self, window: Window) -> bool:
         first = self.windows[0]
         better = self._objective.value(window) > self._objective.value(first)
-        return better and floor_in_doubt(window, first, self._objective)
+        kept = self._objective.kept_floors(window, first).values()
+        return better and any(each.is_in_doubt(self._objective.floor_errors) for each in kept)
 
     def _changed(self, latest: Window, trial: PoolTuple, window_s: float) -> Generator[Trial, Window, Window]:
         """The window of a trial after a change from the latest one's tuple, once what settles is dropped."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Predictor, ProbingPredictor
+from poolpilot.models.observations.floor_limits import forbidden_by_floors
 
 MOST_DECISIONS = 8
 """Trials that anything may ask for; the networks see the first window and the latest few of them."""

@@ -20,12 +20,12 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE, KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.controller import Controller, Trial
-from poolpilot.env.floors import may_have_floors
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import AnyServer
+from poolpilot.env.server import AnyServer, WindowSource
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX
 from poolpilot.featurizer.window import Window
 from poolpilot.mariadb.server.mariadb_server import knobs_to_try
 from poolpilot.models.advice.prediction import Prediction, Predictor
@@ -228,3 +228,21 @@ def climb_controller(
     if predictor is None:
         warm_start = (warm_start or WarmStartSettings()).observing(period_of(settings))
     return WarmStart(predictor, knobs, objective, open_climb, warm_start)
+
+
+def may_have_floors(objective: Objective, server: AnyServer) -> bool:
+    """Whether something under a server may have a floor; what has one only a window shows.
+
+    Args:
+        objective: What counts.
+        server: The server; one that shows rows read and no classes has a floor for its long statements.
+
+    Raises:
+        ServerError: The server cannot be asked.
+    """
+    of_classes = any(objective.min_share.values())
+    if of_classes or isinstance(server, WindowSource) or objective.min_rows_share == 0.0:
+        return of_classes
+    snapshot = server.snapshot()
+    classes = any(name.startswith(LATENCY_PREFIX) for name in snapshot.histograms)
+    return "rows_read" in snapshot.counters and not classes

@@ -94,13 +94,13 @@ class Model:
         learned = folder is not None and holds_learned_model(folder)
         if server_kind is not None:
             by_curves = to_try and (folder is None or learned)
-            kinds = [] if by_curves and server_kind not in MODEL_FOR else [model_for(server_kind)]
-            return cls._of_kinds(kinds, folder, learned=learned, to_try=to_try)
+            nobody_knows = by_curves and server_kind not in MODEL_FOR
+            return cls._loaded([] if nobody_knows else [server_kind], folder, learned=learned, to_try=to_try)
         if folder is None or folder == NETWORK or learned:
-            return cls._of_kinds(CHAMPIONS, folder, learned=learned)
+            return cls._loaded(CHAMPIONS, folder, learned=learned)
         named = ScorePredictor(load_champion(folder))
         kind = named.artefact.card.kind
-        others = cls._of_kinds([each for each in CHAMPIONS if each != kind], None)
+        others = cls._loaded([each for each in CHAMPIONS if each != kind], None)
         return cls(others.curves, {kind: KindNetworks(named, alone=True), **others.networks})
 
     @classmethod
@@ -123,15 +123,17 @@ class Model:
         )
 
     @classmethod
-    def _of_kinds(
-        cls, kinds: Iterable[ModelKind], folder: Path | None, *, learned: bool = False, to_try: bool = False
+    def _loaded(
+        cls, servers: Iterable[ServerKind], folder: Path | None, *, learned: bool = False, to_try: bool = False
     ) -> Self:
         if folder is None or not learned:
-            found = {kind: _named(kind, folder) or (None if to_try else _shipped(kind)) for kind in kinds}
+            found = {model_for(each): _named(each, folder) or (None if to_try else _shipped(each)) for each in servers}
             return cls(load_curves(), {kind: networks for kind, networks in found.items() if networks is not None})
         loaded = load_learned_model(folder)
         own = {loaded.network.card.kind: KindNetworks(ScorePredictor(loaded.network))} if loaded.network else {}
-        return cls(loaded.curves, {} if to_try else {kind: own.get(kind) or _shipped(kind) for kind in kinds})
+        return cls(
+            loaded.curves, {} if to_try else {kind: own.get(kind) or _shipped(kind) for kind in map(model_for, servers)}
+        )
 
     def networks_of(self, server_kind: ServerKind) -> KindNetworks | None:
         """The networks of a kind of server; None where there are none."""
@@ -156,15 +158,16 @@ class Model:
                 artefact.check()
 
 
-def _named(kind: ModelKind, folder: Path | None) -> KindNetworks | None:
+def _named(server_kind: ServerKind, folder: Path | None) -> KindNetworks | None:
     """The network that is to answer alone, by its folder, by name or by the environment; None where none is."""
+    kind = model_for(server_kind)
     if folder is None and not os.environ.get(CHAMPIONS[kind][1]):
         return None
     path = champion_folder(None, kind) if folder in (None, NETWORK) else folder
-    return KindNetworks(ScorePredictor(load_for(kind, path)), alone=True)
+    return KindNetworks(ScorePredictor(load_for(server_kind, path)), alone=True)
 
 
-def _shipped(kind: ModelKind) -> KindNetworks:
+def _shipped(server_kind: ServerKind) -> KindNetworks:
     """The champion of a kind, beside curves; none is known for a MariaDB of any size, whose windows tell too little."""
-    other = ScorePredictor(load_any_machine()) if kind == "native" else None
-    return KindNetworks(ScorePredictor(load_for(kind)), other)
+    other = ScorePredictor(load_any_machine()) if model_for(server_kind) == "native" else None
+    return KindNetworks(ScorePredictor(load_for(server_kind)), other)

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -22,7 +21,7 @@ from poolpilot.models.latent.belief import MODEL_ERROR, Belief
 from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.observations.floor_limits import may_be_named
+from poolpilot.models.observations.floor_limits import forbidden_by_floors, may_be_named
 from poolpilot.models.observations.wait_rules import fewer_to_try
 
 

@@ -67,8 +67,9 @@ def within_floors(tuples: Sequence[PoolTuple], windows: Sequence[Window], object
     allowed = np.ones(len(tuples), dtype=np.bool_)
     first = windows[0]
     reach = np.array([_beyond(first.pool_tuple, one) for one in tuples])
+    left = [(_beyond(first.pool_tuple, one.pool_tuple), objective.kept_floors(one, first)) for one in windows[1:]]
     for name, floor in objective.floors(first).items():
-        shown = [(_beyond(first.pool_tuple, one.pool_tuple), _kept(one, first, objective, name)) for one in windows[1:]]
+        shown = [(distance, max(kept[name].kept, LEAST_SHARE)) for distance, kept in left]
         allowed &= _below(reach, shown, floor)
     return allowed
 
@@ -106,6 +107,26 @@ def near_first(window: Window, objective: Objective) -> str | None:
     return f"no more than a first step, as {', '.join(map(repr, floors))} must keep a share of what it has"
 
 
+def forbidden_by_floors(windows: Sequence[Window], objective: Objective) -> str | None:
+    """What was better than the best window and breaks a floor, by how much, and how to allow it; None where nothing is.
+
+    Args:
+        windows: What was measured; the first is the reference.
+        objective: What counts, its floors among it.
+    """
+    best = objective.best(windows)
+    outside = [one for one in windows if objective.broken_floors(one, windows[0])]
+    dearest = max(outside, key=objective.value, default=None)
+    if dearest is None or objective.value(dearest) <= objective.value(best):
+        return None
+    broken = objective.broken_floors(dearest, windows[0])
+    allowed = " and ".join(one.allowed_by(objective.floor_errors) for one in broken)
+    return (
+        f"{dearest.pool_tuple} was worth {_worth(dearest, objective)} instead of {_worth(best, objective)} under "
+        f"{best.pool_tuple}, but left {' and '.join(map(str, broken))}: {allowed} in the objective would allow it"
+    )
+
+
 def _below(reach: NDArray[np.float64], shown: Sequence[tuple[float, float]], floor: float) -> NDArray[np.bool_]:
     """Which distances a class with a floor allows, by pairs of distance and share kept."""
     further = [(distance, kept) for distance, kept in shown if distance > 0.0]
@@ -126,5 +147,9 @@ def _beyond(first: PoolTuple, other: PoolTuple) -> float:
     return size + TIMER_WEIGHT * math.log(first.timer_interval_ms / other.timer_interval_ms)
 
 
-def _kept(window: Window, first: Window, objective: Objective, name: str) -> float:
-    return max(objective.kept_share(name, window, first)[0], LEAST_SHARE)
+def _worth(window: Window, objective: Objective) -> str:
+    """What a window is worth, in what people count it."""
+    goodput_per_s = objective.goodput_per_s(window)
+    if objective.goes_by_time(window):
+        return f"{1e3 / goodput_per_s:.3g} ms in the system"
+    return f"{goodput_per_s:.0f} requests/s"

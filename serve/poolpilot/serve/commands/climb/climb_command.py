@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START
-from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, ServerError, SettingError
 from poolpilot.models.advice.prediction import Prediction, Predictor
 from poolpilot.models.advisor.advisor import Advisor, Purpose
+from poolpilot.models.observations.floor_limits import forbidden_by_floors
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run

@@ -9,6 +9,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from poolpilot.env.floors import KeptFloor
+from poolpilot.env.objective import ROWS
 from poolpilot.serve.tuner.machine.evidence.paired_trial import (
     OF_A_DIFFERENCE,
     SHARED,
@@ -31,11 +33,11 @@ def starves(trial: PairedTrial, min_rows_share: float, held_on: Sequence[Reading
     fall = rows_fall(trial, held_on)
     if fall is None or fall <= 0.0:
         return None
-    whole = trial.rows_lost + fall
-    if not _breaks(whole, trial.rows_variance + rows_variance(trial, held_on), min_rows_share):
+    left = _left(trial.rows_lost + fall, trial.rows_variance + rows_variance(trial, held_on), min_rows_share)
+    if not left.starves(Z_HARM):
         return None
     return (
-        f"{trial.candidate} leaves {100.0 * math.exp(-whole):.0f} % of the rows that were read at "
+        f"{trial.candidate} leaves {100.0 * left.kept:.0f} % of the rows that were read at "
         f"first, and their floor is {100.0 * min_rows_share:.0f} %: long statements starve"
     )
 
@@ -43,10 +45,10 @@ def starves(trial: PairedTrial, min_rows_share: float, held_on: Sequence[Reading
 def starved_before(trial: PairedTrial, min_rows_share: float) -> str | None:
     """Why long statements got too little before, beside what the candidate leaves them; None where they got enough."""
     fall = rows_fall(trial)
-    if fall is None or not _breaks(-fall, rows_variance(trial), min_rows_share):
+    if fall is None or not (left := _left(-fall, rows_variance(trial), min_rows_share)).starves(Z_HARM):
         return None
     return (
-        f"{trial.before} leaves {100.0 * math.exp(fall):.0f} % of the rows that are read under {trial.candidate}, and "
+        f"{trial.before} leaves {100.0 * left.kept:.0f} % of the rows that are read under {trial.candidate}, and "
         f"their floor is {100.0 * min_rows_share:.0f} %: long statements starve under it"
     )
 
@@ -70,16 +72,12 @@ def rows_variance(trial: PairedTrial, held_on: Sequence[Reading] = ()) -> float:
 def falls_clearly(trial: PairedTrial) -> bool:
     """Whether fewer rows are read under the candidate beyond chance, by this step alone."""
     fall = rows_fall(trial)
-    return fall is not None and _is_clear(fall, rows_variance(trial))
+    return fall is not None and fall > Z_HARM * math.sqrt(rows_variance(trial))
 
 
-def _breaks(fall: float, variance: float, min_rows_share: float) -> bool:
-    """Whether a fall of ln rows is clearly one below the floor, where there is one."""
-    return min_rows_share > 0.0 and fall > -math.log(min_rows_share) and _is_clear(fall, variance)
-
-
-def _is_clear(fall: float, variance: float) -> bool:
-    return fall > Z_HARM * math.sqrt(variance)
+def _left(fall: float, variance: float, min_rows_share: float) -> KeptFloor:
+    """What a fall of ln rows leaves of their floor; its noise is how rows scatter between windows."""
+    return KeptFloor(ROWS, min_rows_share, math.exp(-fall), math.sqrt(variance), of_class=False)
 
 
 def rows_noise(baseline: Sequence[Reading], enough: int) -> float:
