@@ -34,8 +34,8 @@ from poolpilot.pipelines.evaluate.live.judging.paired_windows import (
     paired_windows,
 )
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
-from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, judged
 from poolpilot.serve.commands.production.tuner_child import TunerChild
+from suite.objectives import OBJECTIVES, judged
 
 CONSTANT: Core = (16, 3, 10)
 MINUTES, QUICK_MINUTES = 8.0, 0.5

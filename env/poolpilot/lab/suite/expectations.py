@@ -1,6 +1,6 @@
 """The directions of every family of the suite, written down before anything was measured.
 
-`python benchmarks/mariadb_suite.py --directions` prints them; docs/results-suite.md is where people read them.
+docs/results-suite.md is where people read them.
 """
 
 from collections.abc import Mapping

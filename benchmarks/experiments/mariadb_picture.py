@@ -1,14 +1,10 @@
-"""Draws the picture of README.md and writes its figures: a MariaDB under load, never touched and with PoolPilot.
+"""The picture of README.md and its figures: a MariaDB under load, never touched and with PoolPilot.
 
-How to run: `python benchmarks/mariadb_picture.py` (about three minutes; a quiet machine), or with `--draw-only` from
-the report that is there. Both arms have the same load, short range selects beside long joins, each on a server started
-afresh on the lab's data. With PoolPilot a tuner starts after `STARTS_S`, in the pace of `poolpilot demo-production`.
-After `PLANTED_S` a second tuner takes over, whose predictor is told to name one bad configuration.
+Both arms have the same load, short range selects beside long joins, each on a server started afresh on the lab's data.
+With PoolPilot a tuner starts after `STARTS_S`, in the pace of `poolpilot demo-production`. After `PLANTED_S` a second
+tuner takes over, whose predictor is told to name one bad configuration.
 """
 
-import argparse
-import json
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from harness.experiment import Experiment, Found, Rows, Task
 from page_tables.picture_table import ARMS, PLANTED_S
-from poolpilot.env.output import write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.lab.instance import Lab
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
@@ -32,6 +28,7 @@ RUN_UP_S, WATCHED_S, WINDOW_S = 12.0, 60.0, 1.0
 STARTS_S = 5.0
 
 CPUS = 2
+LAB, PICTURE = Path("lab/small"), Path("docs/images/mariadb_tuned.png")
 SETTLE_S = 0.3
 PACE = (
     f"--window={WINDOW_S:g}",
@@ -41,29 +38,23 @@ PACE = (
 )
 
 
-def main() -> int:
-    """Measures unless told not to, and draws."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lab", type=Path, default=Path("lab/small"), help="folder of the private MariaDB")
-    parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/mariadb_picture.json"))
-    parser.add_argument("--picture", type=Path, default=Path("docs/images/mariadb_tuned.png"))
-    parser.add_argument("--draw-only", action="store_true", help="draw from the report that is there")
-    given = parser.parse_args()
-    if not given.draw_only:
-        write_json(given.json, measured(LoadedLab(Lab(given.lab), CPUS)))
-    report = json.loads(given.json.read_text())
-    draw(report, given.picture)
-    return 0
-
-
-def measured(place: LoadedLab) -> dict[str, Any]:
-    """Both arms and what was in force when, fit for JSON."""
+def measured(task: Task) -> Found:
+    """What clients see of one arm, and what was in force when."""
+    place = LoadedLab(Lab(LAB), CPUS)
+    if task.arm == "default":
+        return {"series": _series(_arm(place, lambda _: None)[0]), "in_force": []}
     with tempfile.TemporaryDirectory() as folder:
-        untouched, _ = _arm(place, lambda _: None)
         with closing(_Tuners(place, Path(folder))) as tuners:
             tuned, began_unix_s = _arm(place, lambda passed_s: _act(passed_s, tuners))
         changes = [change for name in ("first", "planted") for change in _changes(Path(folder) / name, began_unix_s)]
-    return {"default": _series(untouched), "poolpilot": _series(tuned), "in_force": changes, "bad": BAD}
+    return {"series": _series(tuned), "in_force": changes}
+
+
+def summarise(rows: Rows) -> dict[str, Any]:
+    """Both arms and what was in force when."""
+    found = {row.task.arm: row.found for row in rows}
+    series = {arm: each["series"] for arm, each in found.items()}
+    return {**series, "in_force": found["poolpilot"]["in_force"], "bad": BAD}
 
 
 def _arm(place: LoadedLab, at: Callable[[float], None]) -> tuple[PhaseSeen, float]:
@@ -126,7 +117,7 @@ def _series(seen: PhaseSeen) -> dict[str, list[float]]:
     }
 
 
-def draw(report: dict[str, Any], path: Path) -> None:
+def draw(report: dict[str, Any]) -> None:
     """Writes the PNG."""
     from matplotlib.figure import Figure
 
@@ -144,7 +135,7 @@ def draw(report: dict[str, Any], path: Path) -> None:
         _mark(report, axis)
     figure.suptitle("MariaDB 10.11: 60 clients with short selects beside 4 with long joins", fontsize="medium")
     rate.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, fontsize="small", frameon=False)
-    figure.savefig(path, dpi=120)
+    figure.savefig(PICTURE, dpi=120)
 
 
 def _mark(report: dict[str, Any], axis: Any) -> None:
@@ -159,5 +150,13 @@ def _mark(report: dict[str, Any], axis: Any) -> None:
             axis.axvspan(change["at_s"], end_s, color="tab:red", alpha=0.25, linewidth=0, label=said)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+EXPERIMENTS = {
+    "mariadb_picture": Experiment(
+        "What does a person see of PoolPilot on a MariaDB under load? Three minutes.",
+        scenarios=("joins beside",),
+        measure=measured,
+        summarise=summarise,
+        arms=tuple(ARMS),
+        picture=draw,
+    )
+}

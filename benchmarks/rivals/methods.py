@@ -1,6 +1,7 @@
 """Methods that are held against one another on windows of one workload: what each of them ends on and has tried."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -14,16 +15,17 @@ from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchController, SearchSettings
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.timed_search import TimedSearch
-from poolpilot.env.knobs import CORE_KNOBS
+from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
+from poolpilot.env.servers.replay_server import ReplayServer
 from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.advisor.advisor import Advisor, Purpose
 from poolpilot.models.advisor.model import Model
-from rival_knowledge import Known
-from shown_server import ShownServer, ShownWindows
+from rivals.knowledge import Known
 
 NUMBERS = (1, 2, 3, WarmStartSettings().decisions)
 """Numbers of trials; the last is what `poolpilot climb --warm` makes."""
@@ -46,6 +48,37 @@ SEARCHES: Mapping[str, Search] = {
         space, objective, BayesianSettings(random_rounds=1, seed=seed)
     ),
 }
+
+
+class ShownWindows(Protocol):
+    """Windows of one workload that methods may see."""
+
+    @property
+    def limits(self) -> KnobSpace:
+        """The knobs of the server."""
+
+    @property
+    def objective(self) -> Objective:
+        """What counts."""
+
+    def shown(self, tuples: Sequence[PoolTuple]) -> Mapping[PoolTuple, Window]:
+        """One window of each tuple, the same whoever asks."""
+
+
+class ShownServer(ReplayServer):
+    """A server that gives methods the windows that they may see, and no others.
+
+    Args:
+        windows: Windows of the workload.
+    """
+
+    def __init__(self, windows: ShownWindows) -> None:
+        super().__init__(windows.limits)
+        self._windows = windows
+
+    def observe(self, seconds: float) -> Window:  # noqa: ARG002
+        """The window of the tuple in force, whatever its length."""
+        return self._windows.shown([self._tuple])[self._tuple]
 
 
 def defaults(windows: ShownWindows) -> dict[str, Tried]:

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -70,10 +70,6 @@ class Judgement:
 
     outcome: Outcome
     difference: LossToDefault
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields, fit for JSON."""
-        return asdict(self)
 
 
 def judge(

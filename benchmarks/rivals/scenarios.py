@@ -1,10 +1,11 @@
-"""Simulated workloads that the rivals of `simulated_rivals.py` are held against, simulated where it is wanted."""
+"""Simulated workloads that rivals are held against, simulated where it is wanted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from experiments.workload_files import drawn
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
@@ -14,7 +15,6 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
-from workload_files import drawn
 
 MACHINES = (3, 6, 12, 24, 48, 96)
 """Processors; the curves draw theirs from 1 to 128, and those with as many as a scenario are left out for it."""
@@ -32,7 +32,7 @@ class RivalScenario:
 
     Attributes:
         name: Its name.
-        kind: `compositions` (drawn by `workload_files.py`) or `families` (of the simulated families).
+        kind: `compositions` (drawn as workload files are) or `families` (of the simulated families).
         family: What intervals are clustered by, and what is held out.
         scenario: The workload with its machine.
     """

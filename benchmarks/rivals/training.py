@@ -1,17 +1,10 @@
 """Networks that learned from a store: of the exact loss, refined by PPO, and by MARWIL, with two sets of features.
 
-    python benchmarks/live_networks.py --store pipelines/native --output build/networks/native
-    python benchmarks/live_networks.py --store pipelines/mariadb --output build/networks/mariadb --server mariadb
-    python benchmarks/live_networks.py --store build/simulated_store --output build/networks/simulated
-
 They learn from the training families by the stages of `poolpilot train` with its defaults, from random weights; which
-weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios are made
-(`--features ratios`). A folder for each network is left in the output, and one that is there is kept. A quarter of an
-hour for each live store, an hour for 700 simulated workloads; `benchmarks/live_rivals.py` and, on simulated machines,
-`benchmarks/simulated_rivals.py` hold them against other methods.
+weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios are
+made. A folder for each network is left in the output, and one that is there is kept.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -27,27 +20,17 @@ from poolpilot.models.card import ModelCard
 from poolpilot.models.champion import Kind
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.models.out_of_distribution import OutOfDistribution
-from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.store.dataset import SweepDataset
 from poolpilot.pipelines.train.train import windows_of
 from poolpilot.pipelines.train.train_settings import Features, TrainSettings
-from rival_networks import ALL_ACTION, MARWIL, ON_RATIOS, PPO
+from rivals.networks import ALL_ACTION, MARWIL, ON_RATIOS, PPO
 
 Train = Callable[[ScoreNetwork], ScoreNetwork]
 """Turns the network of the exact loss into another one."""
 
 
-def main() -> None:
-    """Trains and saves what is not there yet."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--server", choices=("native", "mariadb"), default="native", help="whose recipe is followed")
-    parser.add_argument("--today-only", action="store_true", help="no networks on the features of the ratios")
-    arguments = parser.parse_args()
-    dataset = read_dataset(arguments.store, "train", "validation")
-    views: Mapping[str, Features] = {"": "all"} if arguments.today_only else {"": "all", ON_RATIOS: "ratios"}
-    for suffix, features in views.items():
-        Recipe(dataset, arguments.server, features, arguments.output).run(suffix)
+VIEWS: Mapping[str, Features] = {"": "all", ON_RATIOS: "ratios"}
+"""Features that networks are shown, by what their names end with."""
 
 
 class Recipe:
@@ -113,7 +96,3 @@ class Recipe:
             settings=settings.predictor,
             server_kind=self._server,
         )
-
-
-if __name__ == "__main__":
-    main()

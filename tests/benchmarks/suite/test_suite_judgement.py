@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poolpilot.lab.suite.expectation import Expectation
-from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN, LossToDefault, came_true, judge
+from suite.judgement import MARGIN, LossToDefault, came_true, judge
 
 DEFAULT, LARGER = (2, 3, 500), (16, 3, 10)
 MORE = Expectation("change", "l", "w", "s", pool_size="up")

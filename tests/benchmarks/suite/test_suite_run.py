@@ -1,6 +1,7 @@
 """A planted workload is measured and judged as what it is, and windows hold whole cycles."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,9 @@ from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSetti
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.stage import Stage
-from poolpilot.pipelines.evaluate.suite import suite_run
-from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport
-from poolpilot.pipelines.evaluate.suite.suite_run import (
+from suite import suite_run
+from suite.judged_cell import judged_cell
+from suite.suite_run import (
     ADVICE,
     CellResult,
     SuiteRunSettings,
@@ -62,35 +63,35 @@ def planted(monkeypatch: pytest.MonkeyPatch, per_s: Mapping[int, float], expecta
     return SuiteCell(cell.workload, expectation, sealed=False)
 
 
-def measured(cell: SuiteCell, adviser: Predictor) -> tuple[CellResult, SuiteReport]:
+def measured(cell: SuiteCell, adviser: Predictor) -> tuple[CellResult, dict[str, Any]]:
     result = run_suite_cell(cell, adviser, {}, SETTINGS, lambda _: None)
     assert CellResult.from_dict(result.as_dict()) == result
-    return result, SuiteReport([(cell, result)], "short")
+    return result, judged_cell(cell, result)
 
 
 def test_larger_is_right_where_larger_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = planted(monkeypatch, RISING, MORE)
-    result, report = measured(cell, StaticPredictor(PoolTuple(4, 3, 500)))
+    result, row = measured(cell, StaticPredictor(PoolTuple(4, 3, 500)))
     assert result.default == (2, 3, 500)
     assert result.chosen["reference"][0] == 16
-    assert report.truth(cell, result) == "yes"
-    advice = report.judgement(cell, result, ADVICE)
-    assert (advice.outcome, round(advice.difference.loss, 1)) == ("right", -1.0)
-    assert report.statistics("constant_16_3_10")["change_right"] == 1
+    assert row["came_true"] == "yes"
+    advice = row["methods"][ADVICE]
+    assert (advice["outcome"], round(advice["difference"]["loss"], 1)) == ("right", -1.0)
+    assert row["methods"]["constant_16_3_10"]["outcome"] == "right"
 
 
 def test_staying_is_wrong_where_larger_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = planted(monkeypatch, RISING, MORE)
-    result, report = measured(cell, DefaultPredictor())
-    assert report.judgement(cell, result, ADVICE).outcome == "wrong"
+    _, row = measured(cell, DefaultPredictor())
+    assert row["methods"][ADVICE]["outcome"] == "wrong"
 
 
 def test_direction_that_does_not_come_true_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = planted(monkeypatch, FALLING, MORE)
-    result, report = measured(cell, StaticPredictor(PoolTuple(1, 3, 500)))
-    assert report.truth(cell, result) == "no"
-    assert report.judgement(cell, result, ADVICE).outcome == "wrong"
-    assert report.judgement(cell, result, ADVICE).difference.loss < 0.0
+    _, row = measured(cell, StaticPredictor(PoolTuple(1, 3, 500)))
+    assert row["came_true"] == "no"
+    assert row["methods"][ADVICE]["outcome"] == "wrong"
+    assert row["methods"][ADVICE]["difference"]["loss"] < 0.0
 
 
 def test_reference_that_a_constant_beats_which_was_not_swept_is_no_fault_of_the_sweep(
@@ -106,18 +107,10 @@ def test_reference_that_a_constant_beats_which_was_not_swept_is_no_fault_of_the_
 
 
 def test_flat_is_flat_and_what_loses_there_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = planted(monkeypatch, EVEN, FLAT)
-    result, report = measured(cell, StaticPredictor(PoolTuple(4, 3, 500)))
-    assert report.truth(cell, result) == "yes"
-    assert report.judgement(cell, result, ADVICE).outcome == "right"
-    falling = planted(monkeypatch, FALLING, FLAT)
-    result, report = measured(falling, StaticPredictor(PoolTuple(4, 3, 500)))
-    assert report.truth(falling, result) == "no"
-    assert report.judgement(falling, result, ADVICE).outcome == "wrong"
-    found = report.as_dict()["methods"][ADVICE]
-    assert (found["flat"], found["flat_right"], found["flat_wrong"], found["change"], found["stay"]) == (1, 0, 1, 0, 0)
-    assert found["flat_true"] == 0
-    assert report.as_dict()["methods_sealed"][ADVICE]["flat"] == 0
+    _, row = measured(planted(monkeypatch, EVEN, FLAT), StaticPredictor(PoolTuple(4, 3, 500)))
+    assert (row["came_true"], row["methods"][ADVICE]["outcome"]) == ("yes", "right")
+    _, row = measured(planted(monkeypatch, FALLING, FLAT), StaticPredictor(PoolTuple(4, 3, 500)))
+    assert (row["came_true"], row["methods"][ADVICE]["outcome"]) == ("no", "wrong")
 
 
 def test_windows_hold_whole_cycles_of_a_load_that_repeats_itself() -> None:

@@ -39,14 +39,10 @@ class RivalNetworks:
     artefacts: Mapping[str, Artefact] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, named: Sequence[str]) -> Self:
-        """Loads what is given as `NAME=FOLDER`.
-
-        Raises:
-            ArtefactError: A folder holds no network.
-        """
-        pairs = (one.partition("=") for one in named)
-        return cls({name: load(Path(folder)) for name, _, folder in pairs})
+    def in_folder(cls, folder: Path | None) -> Self:
+        """Loads all that `make bench NAME=networks` has left in a folder; none where there is no folder."""
+        folders = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+        return cls({each.name: load(each) for each in folders})
 
     def __bool__(self) -> bool:
         return bool(self.artefacts)

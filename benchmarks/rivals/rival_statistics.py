@@ -1,15 +1,15 @@
-"""Statistics of every rival over the workloads of `simulated_rivals.py` and `live_rivals.py`."""
+"""Statistics of every rival over the workloads of a set."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
-from rival_knowledge import HeldOut
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import interval_by_family
+from rivals.knowledge import HeldOut
 
 Row = Mapping[str, Any]
-"""What one method ended on under one workload."""
+"""What one method ended on under one workload: its choice, its regret, and how many of its trials were unsafe."""
 
 UNSAFE = 0.8
 """A trial with less than this share of the default's goodput is unsafe."""
@@ -17,26 +17,23 @@ UNSAFE = 0.8
 LEAST_FAMILIES = 3
 """An interval from fewer clusters would say nothing."""
 
-KINDS = ("families", "compositions")
+Listed = Sequence[tuple[str, Mapping[str, Row]]]
+"""Family and rows by method of every workload."""
 
 
 def mean_row(rows: Sequence[Row]) -> Row:
     """One method that draws, with several seeds on one workload: means, and the regret of each draw beside them."""
-    averaged = ("regret", "goodput", "trying", "unsafe", "threads")
-    ratios = [np.log(row["p99"]) for row in rows if row["p99"]]
     return {
         "method": rows[0]["method"],
         "chosen": [row["chosen"] for row in rows],
         "regrets": [row["regret"] for row in rows],
-        **{name: mean([row[name] for row in rows]) for name in averaged},
-        "p99": float(np.exp(np.mean(ratios))) if ratios else None,
+        "regret": mean([row["regret"] for row in rows]),
+        "unsafe": mean([row["unsafe"] for row in rows]),
     }
 
 
 def rows_of(
-    found: Sequence[tuple[HeldOut, Sequence[Row]]],
-    kinds: Sequence[str] = KINDS,
-    rivals: Mapping[str, str] | None = None,
+    found: Sequence[tuple[HeldOut, Sequence[Row]]], kinds: Sequence[str], rivals: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Statistics of every method on each kind of workloads.
 
@@ -49,61 +46,33 @@ def rows_of(
     for kind in kinds:
         listed = [(case.family, {row["method"]: row for row in each}) for case, each in found if case.kind == kind]
         for method in listed[0][1] if listed else ():
-            rows.append({"kind": kind, "method": method, **summary(listed, method, rivals or {})})
+            rows.append({"kind": kind, "method": method, **summary(listed, method, rivals)})
     return rows
 
 
-def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
+def summary(listed: Listed, method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
     """Statistics of one method; intervals are over families, or over compositions."""
     rows = [by_method[method] for _, by_method in listed]
     # All workloads have as many draws of a method, so that each counts alike; the mean is that of the rows, too.
-    regrets = np.concatenate([regrets_of(row) for row in rows])
+    regrets = np.concatenate([row.get("regrets", [row["regret"]]) for row in rows])
     low, high = interval(listed, lambda by_method: by_method[method]["regret"])
     name, _, tries = method.rpartition("_")
     against = f"portfolio_{tries}" if tries.isdigit() else "constant_best"
-    beside = difference(listed, method, against)
     return {
         "name": name if tries.isdigit() else method,
         "tries": int(tries) if tries.isdigit() else 0,
         "workloads": len(rows),
         "families": len({family for family, _ in listed}),
-        "goodput": float(np.mean([row["goodput"] for row in rows])),
         "regret_mean": float(regrets.mean()),
         "regret_low": low,
         "regret_high": high,
-        "regret_median": float(np.median(regrets)),
-        "regret_p90": float(np.quantile(regrets, 0.9)),
-        "within_5pct": float(np.mean(regrets <= WITHIN)),
-        "below_default": below_default(listed, method),
-        "trying": mean([row["trying"] for row in rows]),
+        "against_high": difference(listed, method, against)[1],
         "unsafe": mean([row["unsafe"] for row in rows]),
-        **({"seen": mean([float(row["was_seen"]) for row in rows])} if "was_seen" in rows[0] else {}),
-        "threads": mean([row["threads"] for row in rows]),
-        "p99": float(np.exp(mean([np.log(row["p99"]) for row in rows if row["p99"]]) or 0.0)),
-        "against": against,
-        "against_low": beside[0],
-        "against_high": beside[1],
         **rival_of(listed, method, rivals),
     }
 
 
-def regrets_of(row: Row) -> Sequence[float]:
-    """The regret of each draw of a method on one workload."""
-    drawn: Sequence[float] = row.get("regrets", [row["regret"]])
-    return drawn
-
-
-def below_default(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str) -> float:
-    """Share of a method's choices, one a draw, that are worth over 5 % less than the default by the same windows."""
-    below = [
-        1.0 - regret < (1.0 - WITHIN) * (1.0 - by_method["default"]["regret"])
-        for _, by_method in listed
-        for regret in regrets_of(by_method[method])
-    ]
-    return float(np.mean(below))
-
-
-def rival_of(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
+def rival_of(listed: Listed, method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
     """The difference in regret to the rival with as many trials; empty where a method has none."""
     name, _, tries = method.rpartition("_")
     if name not in rivals:
@@ -113,16 +82,12 @@ def rival_of(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rival
     return {"rival": rival, "rival_low": low, "rival_high": high}
 
 
-def difference(
-    listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, other: str
-) -> tuple[float | None, float | None]:
+def difference(listed: Listed, method: str, other: str) -> tuple[float | None, float | None]:
     """The interval of the difference in regret of two methods; below 0 the first loses less."""
     return interval(listed, lambda by_method: by_method[method]["regret"] - by_method[other]["regret"])
 
 
-def interval(
-    listed: Sequence[tuple[str, Mapping[str, Row]]], of: Callable[[Mapping[str, Row]], float]
-) -> tuple[float | None, float | None]:
+def interval(listed: Listed, of: Callable[[Mapping[str, Row]], float]) -> tuple[float | None, float | None]:
     """The 95 % interval of a mean, clustered by family; none for fewer than three of them."""
     return interval_by_family(((family, of(by_method)) for family, by_method in listed), 5000, 0)
 

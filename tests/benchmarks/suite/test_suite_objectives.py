@@ -1,30 +1,16 @@
 """Long classes count as a floor, as requests like any other, or not at all."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from tests.pipelines.evaluate.live.judging.test_comparison import seen
 
-from poolpilot.env.measurement.protocol import observe
-from poolpilot.env.servers.curve import CurveServer
-from poolpilot.featurizer.histogram import Histogram
-from poolpilot.featurizer.window import ClassWindow, Window
+from poolpilot.featurizer.window import Window
 from poolpilot.lab.sql_workload import SqlClass, SqlWorkload
-from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
+from suite.objectives import OBJECTIVES, ObjectiveName, judged
 
 SHORT = SqlClass("short", "ranges", 8, target_ms=1.0, weight=2.0)
 WORKLOAD = SqlWorkload("w", "f", (SHORT, SqlClass("long", "analytic", 2, min_share=0.3)))
-
-
-def seen(short: int, long: int, latency_ms: float = 10.0) -> Window:
-    """A window of a second with so many completions of the two classes, under a size of four groups."""
-    latency = {"short": latency_ms, "long": 500.0}
-    classes = {
-        name: ClassWindow(float(count), Histogram.of_values([1000.0 * latency[name]] * count))
-        for name, count in (("short", short), ("long", long))
-    }
-    plain = observe(CurveServer([(1, 100.0), (64, 100.0)], cpus=4), 1.0).window
-    return replace(plain, duration_s=1.0, classes=classes)
 
 
 def goodput(name: ObjectiveName, window: Window) -> float:

@@ -1,19 +1,16 @@
-"""Measures live workloads for the simulator: those it is fitted to, and those it is evaluated by.
+"""How well the simulator does beside the live pool: it is fitted to some live workloads and evaluated by others.
 
-How to run: `python benchmarks/twin_records.py fit` and `python benchmarks/twin_records.py judge` (ten and twenty
-minutes, nothing else running; run it again to go on after Ctrl-C), then `poolpilot calibrate --store
-benchmarks/records/fit --judged-store benchmarks/records/judge`. Evaluated are one workload of each family that is not
-sealed, every tuple twice for 2.5 s; fitted to are two others of each, every tuple once for a second. Results to
-expect: the table in `docs/results-simulator.md`.
+Evaluated are one workload of each family that is not sealed, every tuple twice for 2.5 s; fitted to are two others of
+each, every tuple once for a second. Records that are there are measured no more.
 """
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.evaluations import only, told
+from harness.experiment import Experiment, Found, Task
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.env.output import terminal
 from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, draw_workload
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
@@ -54,23 +51,31 @@ PLANS = {
 }
 
 
-def main() -> None:
-    """Measures what the store does not hold yet."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("plan", choices=PLANS)
-    parser.add_argument("--time-budget-s", type=float)
-    arguments = parser.parse_args()
-    plan = PLANS[arguments.plan]
-    settings = {
-        "store": plan.store,
-        "racing": plan.racing,
-        "climbs": 0,
-        "random_share": 0.0,
-        "time_budget_s": arguments.time_budget_s,
-    }
-    report = collect(CollectSettings.load(None, settings), plan.planned(), Staging(grid=GRID))
-    terminal().print(report.table())
+FITTED = (
+    *("overhead_us", "wake_us", "wake_cost_us", "piece_us"),
+    *("timer_slack_us", "quantum_us", "switch_us"),
+)
 
 
-if __name__ == "__main__":
-    main()
+def measured(task: Task) -> Found:
+    """Measures what the stores do not hold yet, and fits.
+
+    Raises:
+        ServerError: The simulator could not be fitted.
+    """
+    for plan in PLANS.values():
+        settings = {"store": plan.store, "racing": plan.racing, "climbs": 0, "random_share": 0.0}
+        collect(CollectSettings.load(None, settings), plan.planned(), Staging(grid=GRID))
+    stores = ("--store", str(PLANS["fit"].store), "--judged-store", str(PLANS["judge"].store))
+    evaluations = ("--workloads", "60", "--evaluations", "3" if task.quick else "300", "--step", "0.8")
+    return dict(told("calibrate", *stores, *evaluations, *(flag for name in FITTED for flag in ("--fitted", name))))
+
+
+EXPERIMENTS = {
+    "calibration": Experiment(
+        "Does the simulator agree with the live pool? Half an hour where records are to be measured, else minutes.",
+        scenarios=("live",),
+        measure=measured,
+        summarise=only,
+    )
+}

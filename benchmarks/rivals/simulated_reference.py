@@ -8,7 +8,7 @@ import numpy as np
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.evaluate.censored_sweeps import Level, unrepeated, unsteady
-from rival_scenarios import CHECKED, JUDGED, SHOWN, ScenarioWindows
+from rivals.scenarios import CHECKED, JUDGED, SHOWN, ScenarioWindows
 
 FINALISTS = 8
 """Tuples that are measured a second time to find the reference, and a third time to see whether it repeats."""

@@ -28,7 +28,7 @@ from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept,
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
-from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
+from suite.objectives import OBJECTIVES, ObjectiveName, judged
 
 ADVICE = "advice"
 CONSTANTS: Mapping[str, PoolTuple] = {
