@@ -54,6 +54,17 @@ RENAMED = {
 }
 """Settings of before 0.2.0 with their names of today; names of the models around theirs may go before them."""
 
+_ONE_PROCESS = "one process serves: run several services behind a balancer, each with its own folder of outcomes"
+
+WITHDRAWN = {
+    "openapi": "docs/service.md describes the service",
+    "ray": _ONE_PROCESS,
+    "ray_address": _ONE_PROCESS,
+    "replicas": _ONE_PROCESS,
+    "replicas_per_node": _ONE_PROCESS,
+}
+"""Settings of before that there are no more, with what to do instead."""
+
 
 class _Environment(EnvSettingsSource):
     """The environment, where a list may be written in JSON or as `one,two`."""
@@ -261,7 +272,10 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 def _of_no_setting(variable: str, prefix: str, known: Sequence[str]) -> str:
-    nearest = get_close_matches(variable.upper().removeprefix(prefix), known, n=1)
+    name = variable.upper().removeprefix(prefix)
+    if (instead := WITHDRAWN.get(name.lower())) is not None:
+        return f"the variable {variable} names a setting that is no more ({instead}): unset it"
+    nearest = get_close_matches(name, known, n=1)
     meant = f" (the nearest is {prefix}{nearest[0]})" if nearest else ""
     return (
         f"the variable {variable} names no setting{meant}: correct it or unset it; the --help of the command that it is"
@@ -298,6 +312,8 @@ def _refusal(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         if (today := name_of_today(name)) is not None:
             return f"setting {name!r} is called {today!r} now"
+        if (instead := WITHDRAWN.get(name)) is not None:
+            return f"setting {name!r} is no more ({instead}): leave it out"
         return f"setting {name!r}: there is no such setting"
     reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {_shown(first['input'])}")
