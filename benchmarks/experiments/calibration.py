@@ -15,6 +15,7 @@ from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, draw_wor
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
+KEPT = Path("build/bench/calibration")
 GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 64), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 
 
@@ -46,8 +47,8 @@ ONCE = MeasurementSettings(
 )
 TWICE = ONCE.model_copy(update={"window_s": 2.5, "keep_shares": (1.0, 1.0)})
 PLANS = {
-    "fit": Plan(Path("benchmarks/records/fit"), 80, 2, ONCE),
-    "judge": Plan(Path("benchmarks/records/judge"), 81, 1, TWICE),
+    "fit": Plan(KEPT / "fit", 80, 2, ONCE),
+    "judge": Plan(KEPT / "judge", 81, 1, TWICE),
 }
 
 

@@ -16,7 +16,6 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.lab.lab_server import LabPlace
-from poolpilot.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, suite_cells
 from poolpilot.mariadb.server.watch_settings import LONG_WATCH
 from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.advisor.model import Model
@@ -33,6 +32,7 @@ from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles
 from poolpilot.pipelines.store.records import StagingStore
 from suite.judged_cell import judged_cell
 from suite.objectives import OBJECTIVES, ObjectiveName
+from suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, suite_cells
 from suite.suite_run import CellResult, SuiteRunSettings, run_suite_cell, whole_cycles
 
 QUICK = MeasurementSettings(

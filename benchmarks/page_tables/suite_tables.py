@@ -6,10 +6,10 @@ from typing import Any
 
 from page_tables.part import Part, percent, table
 from poolpilot.env.workloads.family import Split
-from poolpilot.lab.suite.expectations import EXPECTATIONS
-from poolpilot.lab.suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
-from poolpilot.lab.suite.suite_cells import SUITE
+from suite.expectations import EXPECTATIONS
 from suite.judgement import MARGIN
+from suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
+from suite.suite_cells import SUITE
 from suite.suite_run import ADVICE
 
 KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sealed"}

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from poolpilot.lab.suite.suite_cells import SuiteCell
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE
 from suite.judgement import LossToDefault, came_true, judge
+from suite.suite_cells import SuiteCell
 from suite.suite_run import CellResult
 
 NOT_JUDGED = (DEFAULT, AGAIN, REFERENCE)

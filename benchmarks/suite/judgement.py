@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from poolpilot.env.measurement.sweep import Core
-from poolpilot.lab.suite.expectation import Expectation
+from suite.expectation import Expectation
 
 MARGIN = 0.05
 """Loss to the default under which a choice on a flat workload is as good as it."""

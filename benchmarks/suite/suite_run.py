@@ -16,7 +16,6 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.lab.lab_server import LabPlace
-from poolpilot.lab.suite.suite_cells import SuiteCell
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
@@ -29,6 +28,7 @@ from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
 from suite.objectives import OBJECTIVES, ObjectiveName, judged
+from suite.suite_cells import SuiteCell
 
 ADVICE = "advice"
 CONSTANTS: Mapping[str, PoolTuple] = {

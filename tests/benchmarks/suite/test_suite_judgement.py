@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poolpilot.lab.suite.expectation import Expectation
+from suite.expectation import Expectation
 from suite.judgement import MARGIN, LossToDefault, came_true, judge
 
 DEFAULT, LARGER = (2, 3, 500), (16, 3, 10)

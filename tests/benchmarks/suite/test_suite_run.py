@@ -9,8 +9,6 @@ from poolpilot.agent.baselines.static import DefaultPredictor, StaticPredictor
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.lab.suite.expectation import Expectation
-from poolpilot.lab.suite.suite_cells import SuiteCell, named_cells, suite_cells
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings
@@ -18,7 +16,9 @@ from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.stage import Stage
 from suite import suite_run
+from suite.expectation import Expectation
 from suite.judged_cell import judged_cell
+from suite.suite_cells import SuiteCell, named_cells, suite_cells
 from suite.suite_run import (
     ADVICE,
     CellResult,

@@ -7,10 +7,10 @@ from poolpilot.errors import SettingError
 from poolpilot.lab.sealed_sql_families import SEALED
 from poolpilot.lab.sql_family import SqlFamily
 from poolpilot.lab.sql_workload import SqlWorkload
-from poolpilot.lab.suite.expectation import Expectation
-from poolpilot.lab.suite.expectations import EXPECTATIONS
-from poolpilot.lab.suite.suite_families import OPEN
 from poolpilot.lab.sysbench_families import draw_workload
+from suite.expectation import Expectation
+from suite.expectations import EXPECTATIONS
+from suite.suite_families import OPEN
 
 SUITE_SEED, DRAWS = 18, 3
 

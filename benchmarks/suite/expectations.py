@@ -5,7 +5,7 @@ docs/results-suite.md is where people read them.
 
 from collections.abc import Mapping
 
-from poolpilot.lab.suite.expectation import Expectation
+from suite.expectation import Expectation
 
 MEASURED = "measured on MariaDB 10.11.19, two cores (docs/references.md)"
 POOL = "sql/threadpool_generic.cc: one active thread stops its group until the timer finds it stalled"

@@ -4,7 +4,7 @@ import pytest
 
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.errors import SettingError
-from poolpilot.lab.suite.expectation import Expectation
+from suite.expectation import Expectation
 
 DEFAULT = (2, 3, 500)
 MORE = Expectation("change", "l", "w", "s", pool_size="up", timer_interval_ms="down")

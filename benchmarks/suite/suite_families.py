@@ -7,7 +7,7 @@ them is in `FAMILIES`, so nothing learns from them unasked.
 from poolpilot.lab.light_sql_families import beside_sleepers, in_bursts, paused
 from poolpilot.lab.side.side_job import SideJob
 from poolpilot.lab.sql_family import SLOW_DISK_US, SqlFamily
-from poolpilot.lab.suite.suite_draws import (
+from suite.suite_draws import (
     alone,
     beside_scans,
     bursts,

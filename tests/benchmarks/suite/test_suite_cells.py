@@ -13,11 +13,11 @@ from poolpilot.lab.instance import Lab
 from poolpilot.lab.sealed_sql_families import SEALED
 from poolpilot.lab.side.side_session import SideSession
 from poolpilot.lab.sql_workload import SqlClass, SqlWorkload
-from poolpilot.lab.suite.expectations import EXPECTATIONS
-from poolpilot.lab.suite.suite_cells import DRAWS, SUITE, named_cells, suite_cells
-from poolpilot.lab.suite.suite_families import OPEN
 from poolpilot.lab.sysbench_families import FAMILIES
 from poolpilot.lab.sysbench_load import SqlLoad
+from suite.expectations import EXPECTATIONS
+from suite.suite_cells import DRAWS, SUITE, named_cells, suite_cells
+from suite.suite_families import OPEN
 
 SHORT_CYCLE_S = 0.9
 
