@@ -12,15 +12,22 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pages
 from harness.experiment import Experiment
 from harness.running import run_all
 from page_tables.part import REPORTS
-from poolpilot.env.output import terminal, write_json
+from poolpilot.env.measurement.other_work import other_work
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.errors import PoolPilotError, SettingError
 
 MODULES = (
+    "mariadb_suite",
+    "live_rivals",
+    "simulated_rivals",
+    "networks",
+    "advice_by_processors",
     "climbers",
     "tuner_days",
     "unsafe",
@@ -34,6 +41,8 @@ MODULES = (
     "operations",
     "instruments",
     "soak",
+    "calibration",
+    "mariadb_picture",
 )
 KEPT = Path("build/bench")
 INTERRUPTED = 130
@@ -58,13 +67,21 @@ def run(name: str, processes: int, *, quick: bool) -> None:
         raise SettingError(f"there is no experiment {name!r}; there are {', '.join(known)}")
     experiment = known[name]
     kept = KEPT / f"{name}{'.quick' if quick else ''}.jsonl"
-    report = experiment.summarise(run_all(experiment, kept, processes, quick=quick))
+    if not experiment.together:
+        warn(other_work(), terminal())
+    rows = run_all(experiment, kept, processes, quick=quick)
+    if experiment.summarise is not None:
+        tell(name, experiment, experiment.summarise(rows), kept, quick=quick)
+    # The next measurement begins anew; what it is made of stays beside it.
+    kept.replace(kept.with_suffix(".done.jsonl"))
+
+
+def tell(name: str, experiment: Experiment, report: Any, kept: Path, *, quick: bool) -> None:
+    """Writes a report, its picture and the parts of pages that are made of it; of a quick one the report alone."""
     written = kept.with_suffix(".json") if quick else REPORTS / f"{name}.json"
     written.parent.mkdir(parents=True, exist_ok=True)
     write_json(written, report)
     terminal().print(f"wrote {written}")
-    # The next measurement begins anew; what it is made of stays beside it.
-    kept.replace(kept.with_suffix(".done.jsonl"))
     if not quick:
         if experiment.picture is not None:
             experiment.picture(report)

@@ -26,7 +26,6 @@ from poolpilot.env.output import terminal
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
 from poolpilot.lab.lab_server import LabPlace, LabServer
-from poolpilot.lab.suite.suite_cells import SUITE_SEED, named_cells, suite_cells
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import (
     PairedSettings,
@@ -34,8 +33,9 @@ from poolpilot.pipelines.evaluate.live.judging.paired_windows import (
     paired_windows,
 )
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
-from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, judged
 from poolpilot.serve.commands.production.tuner_child import TunerChild
+from suite.objectives import OBJECTIVES, judged
+from suite.suite_cells import SUITE_SEED, named_cells, suite_cells
 
 CONSTANT: Core = (16, 3, 10)
 MINUTES, QUICK_MINUTES = 8.0, 0.5

@@ -49,7 +49,7 @@ class Experiment:
         question: What it answers, in one sentence, and how long it takes.
         scenarios: What arms are compared on; a function where looking takes long.
         measure: Does one run; a function of a module where runs go beside each other.
-        summarise: What all runs come to: the report that pages are made of.
+        summarise: What all runs come to: the report that pages are made of; None where runs leave what others take up.
         arms: What is compared; one where a run measures everything in turn.
         seeds: Numbers of the repeats; a function of the scenario where it says how many there are.
         together: Whether runs may go beside each other, as those in virtual time may.
@@ -60,7 +60,7 @@ class Experiment:
     question: str
     scenarios: Sequence[str] | Callable[[], Sequence[str]]
     measure: Callable[[Task], Found]
-    summarise: Callable[[Rows], Any]
+    summarise: Callable[[Rows], Any] | None
     arms: Sequence[str] = ("all",)
     seeds: Sequence[int] | Callable[[str], Sequence[int]] = (1,)
     together: bool = False

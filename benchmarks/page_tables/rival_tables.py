@@ -120,6 +120,12 @@ def compared_words(sets: Mapping[str, Sequence[Row]]) -> str:
     )
 
 
+def is_quoted(row: Row) -> bool:
+    """Whether a table quotes a row, which is then kept in a report."""
+    shown = (*SHOWN.get(row["tries"], ()), *NETWORK_NAMES.get(row["tries"], ()))
+    return row["name"] in shown or is_held_against(row)
+
+
 def by_trials(row: Row) -> tuple[int, float]:
     """The order of lines."""
     return row["tries"], row["regret_mean"]

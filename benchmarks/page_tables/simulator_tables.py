@@ -33,6 +33,6 @@ def calibration_table(report: Mapping[str, Any], columns: Mapping[str, str], mea
 
 
 PARTS = (
-    Part("docs/results-simulator.md", "calibration", ("twin_free",), calibration_section),
-    Part("docs/simulator.md", "calibration-level", ("twin_free",), level_section),
+    Part("docs/results-simulator.md", "calibration", ("calibration",), calibration_section),
+    Part("docs/simulator.md", "calibration-level", ("calibration",), level_section),
 )

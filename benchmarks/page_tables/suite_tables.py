@@ -6,18 +6,20 @@ from typing import Any
 
 from page_tables.part import Part, percent, table
 from poolpilot.env.workloads.family import Split
-from poolpilot.lab.suite.expectations import EXPECTATIONS
-from poolpilot.lab.suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
-from poolpilot.lab.suite.suite_cells import SUITE
-from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN
-from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
-from poolpilot.pipelines.evaluate.suite.suite_run import ADVICE
+from suite.expectations import EXPECTATIONS
+from suite.judgement import MARGIN
+from suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
+from suite.suite_cells import SUITE
+from suite.suite_run import ADVICE
 
 KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sealed"}
 """What the page calls families that methods may have learned from, whose composition is new, and that are sealed."""
 
 TEST = "third"
 """The draw that no rule was made by; its readings are called so."""
+
+KINDS_OF_RIGHT = {"change": ("change",), "stay": ("abstain", "hold"), "flat": ("flat",)}
+"""What is counted apart, by the verdicts that were written down."""
 
 SHOWN = {
     "advice": "`advise`",

@@ -18,7 +18,7 @@ from poolpilot.featurizer.window import Window
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 # The path of the benchmarks must be known first.
-from recorded_cases import RecordedCase
+from rivals.recorded_cases import RecordedCase
 
 MakeCase = Callable[..., RecordedCase]
 

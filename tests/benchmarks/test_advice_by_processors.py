@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from advice_by_processors import CPUS, SEED, as_told, looked, scenarios_on, summary
+from experiments.advice_by_processors import CPUS, as_told, known, looked, measured, summary
+from harness.experiment import Task
 from page_tables.advice_table import advice_table
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
 from poolpilot.env.workloads.composed import chooses
-from poolpilot.env.workloads.composition import composition
 from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.models.advisor.look_by_curves import LookSettings
 from poolpilot.models.advisor.model import Model
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
-from rival_scenarios import ScenarioWindows
+from rivals.scenarios import ScenarioWindows, scenarios_of
 
 
 def look(
@@ -51,21 +51,19 @@ def test_the_table_has_a_line_for_each_machine() -> None:
     assert none[5] == "-"
 
 
-def test_workloads_of_known_compositions_are_left_out_and_what_does_not_advise_gains_nothing() -> None:
+def test_what_does_not_advise_gains_nothing() -> None:
     shipped = load_curves()
-    scenarios = scenarios_on(CPUS[1], 3, SEED, set())
-    first, *rest = scenarios
-    assert scenarios_on(CPUS[1], 3, SEED, {composition(first.workload.classes)}) == rest
     few = ResponseCurves(grid=shipped.grid, source=shipped.source, curves=shipped.curves[:1])
-    windows = ScenarioWindows(first, SimulatedMeasurement(requests=200))
+    windows = ScenarioWindows(scenarios_of(1, 0)[0].scenario, SimulatedMeasurement(requests=200))
     found = looked(Advisor(Model.of(few), looking=LookSettings(most_unlike=1e-9)), windows, {"a network"})
     assert (found["verdict"], found["gain"], found["by"]) == ("no advice", 0.0, "curves")
 
 
-def test_no_workload_is_of_a_composition_that_a_network_was_chosen_by() -> None:
-    compositions = [composition(one.workload.classes) for one in scenarios_on(CPUS[1], 40, SEED, set())]
+def test_workloads_of_known_compositions_and_those_that_a_network_was_chosen_by_are_left_out() -> None:
+    found = [measured(Task("all", CPUS[1], place, quick=True)) for place in range(40)]
+    compositions = [one["composition"] for one in found if one]
     assert 5 < len(compositions) < 40
-    assert not any(chooses(text) for text in compositions)
+    assert not any(chooses(text) or text in known() for text in compositions)
 
 
 def test_a_gain_counts_as_it_is_told() -> None:

@@ -10,7 +10,7 @@ from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratio_names
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
-from rival_knowledge import Knowledge, with_compositions
+from rivals.knowledge import Knowledge, with_compositions
 
 GRID = MachineGrid(sizes=(1, 2), multiples=(), oversubscribes=(3,), timer_intervals_ms=(500,))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from simulated_reference import reason_of
+from rivals.simulated_reference import reason_of
 
 BEST, OTHER = PoolTuple(8, 3, 500), PoolTuple(16, 3, 500)
 QUIET = {PoolTuple(size, 3, 500): (1.0, 1.0, 1.0) for size in range(20, 26)}

@@ -1,12 +1,12 @@
 """What is held out, how often methods try, and the seeds of searches, which are others on every workload."""
 
-from argparse import Namespace
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from experiments.simulated_rivals import Plan, choices, compositions_in, search_seeds, unknown
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
@@ -16,13 +16,10 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.collect.workload_record import workload_row
 from poolpilot.pipelines.store.records import StagingStore
-from rival_knowledge import Known
-from rival_methods import NUMBERS
-from rival_networks import RivalNetworks
-from rival_scenarios import MACHINES, ScenarioWindows, scenarios_of
-from simulated_rivals import asked_of, choices, compositions_in, search_seeds, unknown
-
-GIVEN = Namespace(requests=100, seed=1, searches=2, compositions=3)
+from rivals.knowledge import Known
+from rivals.methods import NUMBERS
+from rivals.networks import RivalNetworks
+from rivals.scenarios import MACHINES, ScenarioWindows, scenarios_of
 
 
 @pytest.fixture
@@ -38,13 +35,9 @@ def test_seeds_of_searches_differ_from_workload_to_workload() -> None:
     assert first == search_seeds("composed-0-3cpus", 5)
 
 
-def test_rows_kept_by_methods_that_knew_more_or_tried_less_are_not_taken_up() -> None:
-    asked = asked_of(GIVEN, "curves", RivalNetworks())
-    before = {"requests": 100, "seed": 1, "searches": 2, "curves": "curves"}
-    assert before.items() < asked.items()
-    assert (asked["held_out"], asked["trials"]) == (["families or compositions", "machines"], [1, 2, 3, 5])
-    other = asked_of(GIVEN, "curves", RivalNetworks({"ppo": load_any_machine()}))
-    assert asked.items() < other.items(), "rows that were kept without networks stay what they are"
+def test_rows_are_kept_by_what_methods_know_how_often_they_try_and_who_takes_part() -> None:
+    under = Plan(compositions=1, machines=0).under()
+    assert under == {"curves": load_curves().digest, "trials": [1, 2, 3, 5], "networks": {}}
 
 
 def test_the_machine_of_a_scenario_is_held_out_and_scenarios_come_machine_by_machine() -> None:

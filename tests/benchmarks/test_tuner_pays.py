@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from experiments.tuner_pays import WORKLOADS, gain, means_of
-from poolpilot.lab.suite.suite_cells import SUITE
+from suite.suite_cells import SUITE
 
 
 def row(family: str, over_default: float) -> dict[str, Any]:

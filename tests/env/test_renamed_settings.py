@@ -1,10 +1,12 @@
 """A setting that was renamed is refused with its name of today, and with no other."""
 
+import re
+
 import pytest
 from pydantic import BaseModel, ConfigDict
 from pydantic_settings import SettingsConfigDict
 
-from poolpilot.env.program_settings import RENAMED, ProgramSettings, name_of_today
+from poolpilot.env.program_settings import RENAMED, WITHDRAWN, ProgramSettings, name_of_today
 from poolpilot.errors import SettingError
 
 
@@ -32,6 +34,20 @@ def test_an_older_name_is_refused_with_the_one_of_today(monkeypatch: pytest.Monk
         Watched.load(None, {}, ["guard.tries_per_hour=3"])
     monkeypatch.setenv("WATCHED_GUARD__TRIES_PER_HOUR", "3")
     with pytest.raises(SettingError, match=refused):
+        Watched.load(None, {})
+
+
+@pytest.mark.parametrize("name", WITHDRAWN)
+def test_a_setting_that_is_no_more_is_refused_with_what_to_do_instead(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instead = re.escape(WITHDRAWN[name])
+    with pytest.raises(SettingError, match=rf"^setting '{name}' is no more \({instead}\): leave it out$"):
+        Watched.load(None, {name: "true"})
+    monkeypatch.setenv(f"WATCHED_{name.upper()}", "true")
+    with pytest.raises(
+        SettingError, match=rf"^the variable WATCHED_{name.upper()} names .* no more \({instead}\): unset"
+    ):
         Watched.load(None, {})
 
 

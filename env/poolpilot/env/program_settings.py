@@ -56,16 +56,16 @@ RENAMED = {
 }
 """Settings of before 0.2.0 with their names of today; names of the models around theirs may go before them."""
 
-ONE_PROCESS = "one process serves; put a reverse proxy before several of them"
+_ONE_PROCESS = "one process serves: run several services behind a balancer, each with its own folder of outcomes"
 
-GONE = {
+WITHDRAWN = {
     "openapi": "docs/service.md describes the service",
-    "ray": ONE_PROCESS,
-    "ray_address": ONE_PROCESS,
-    "replicas": ONE_PROCESS,
-    "replicas_per_node": ONE_PROCESS,
+    "ray": _ONE_PROCESS,
+    "ray_address": _ONE_PROCESS,
+    "replicas": _ONE_PROCESS,
+    "replicas_per_node": _ONE_PROCESS,
 }
-"""Settings of before 0.2.0 that went, and what is instead."""
+"""Settings of before that there are no more, with what to do instead."""
 
 
 class _Environment(EnvSettingsSource):
@@ -307,7 +307,10 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 def _of_no_setting(variable: str, prefix: str, known: Sequence[str]) -> str:
-    nearest = get_close_matches(variable.upper().removeprefix(prefix), known, n=1)
+    name = variable.upper().removeprefix(prefix)
+    if (instead := WITHDRAWN.get(name.lower())) is not None:
+        return f"the variable {variable} names a setting that is no more ({instead}): unset it"
+    nearest = get_close_matches(name, known, n=1)
     meant = f" (the nearest is {prefix}{nearest[0]})" if nearest else ""
     return (
         f"the variable {variable} names no setting{meant}: correct it or unset it; `poolpilot check --settings "
@@ -344,8 +347,8 @@ def _refusal(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         if (today := name_of_today(name)) is not None:
             return f"setting {name!r} is called {today!r} now"
-        if name in GONE:
-            return f"setting {name!r} went: {GONE[name]}"
+        if (instead := WITHDRAWN.get(name)) is not None:
+            return f"setting {name!r} is no more ({instead}): leave it out"
         return f"setting {name!r}: there is no such setting"
     reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     is_told = first["type"] != "missing" and not SECRET_NAME.search(name)

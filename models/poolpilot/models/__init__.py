@@ -1,11 +1,11 @@
-"""Models: the score network and its twin in numpy, artefacts, and the predictors that serve them.
+"""Models: the advisor that says what to set, and what it knows: networks, their artefacts, response curves.
 
 Examples:
     >>> from poolpilot.env import sample_sweeps
-    >>> from poolpilot.models import ScorePredictor, load_champion
+    >>> from poolpilot.models import Advisor
     >>> sweep = sample_sweeps("page_faults")[0]
     >>> windows = sweep.entries[sweep.limits.default_tuple().core].windows
-    >>> prediction = ScorePredictor(load_champion()).predict(windows[:1], sweep.limits, sweep.objective)
+    >>> prediction = Advisor.load().predict(windows[:1], sweep.limits, sweep.objective)
     >>> prediction.verdict, prediction.pool_tuple.pool_size > 8
     ('change', True)
 """

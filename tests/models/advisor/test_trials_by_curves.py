@@ -11,6 +11,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Hindrance
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.advisor.advisor import Advisor, Purpose
@@ -207,11 +208,13 @@ def test_three_constants_are_what_is_tried_where_nobody_knows_the_server(curves:
             silent = Advisor(Model.of(curves), purpose).rank(windows, limits, Objective())
             assert (silent.candidates, silent.silence) == ((), UNKNOWN_CPUS)
         warm, named = Advisor(Model.of(curves), Purpose.WARM_START), list[PoolTuple]()
-        while (told := warm.predict(windows, limits, Objective())).verdict == "change" and not told.keeps:
-            if told.pool_tuple in named:
-                break
+        while (told := warm.predict(windows, limits, Objective())).pool_tuple not in named:
+            assert "of this one nobody knows" in told.reasons[0]
             named.append(told.pool_tuple)
             server.apply(told.pool_tuple)
             windows.append(window_of(server))
-    assert len(named) == len({each.core for each in named}) == 2  # of three one was in force
-    assert "as nothing is known of this one" in told.reasons[0] or told.abstained
+        backed_up = replace(windows[0], disturbances=(Hindrance("a backup runs"),))
+        assert warm.predict([backed_up], limits, Objective()).abstained
+    assert [each.pool_size for each in named] == [32, 64]  # the third is in force
+    assert told.reasons == (f"{told.pool_tuple} is the best of {len(windows)} measured",)
+    assert told.pool_tuple == Objective().best(windows).pool_tuple

@@ -9,13 +9,13 @@ from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings, sweep
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.workloads.families import PlannedWorkload
-from poolpilot.lab.suite.suite_cells import suite_cells
+from poolpilot.lab.sysbench_families import named_workload
 from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_context, workload_row
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
 SETTINGS = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0, keep_shares=(0.5,), final_repeats=1)
-PLANNED = PlannedWorkload("validation", suite_cells(draws=1)[0].workload)
+PLANNED = PlannedWorkload("validation", named_workload("point_select-1-0"))
 OBJECTIVE = PLANNED.workload.objective.model_copy(update={"min_share": {}})
 
 

@@ -44,7 +44,7 @@ class FlakyLink(ServiceLink):
         self.down = True
         self.sent: list[Any] = []
 
-    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:  # noqa: ARG002
+    def post(self, path: str, body: object) -> Any:  # noqa: ARG002
         if self.down:
             raise RemoteError("it is down")
         self.sent.append(body)
@@ -110,11 +110,11 @@ def test_too_many_take_the_place_of_the_oldest_and_nobody_waits(tried: Tried) ->
 class ChoosyLink(FlakyLink):
     """Never takes what was rolled back."""
 
-    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+    def post(self, path: str, body: object) -> Any:
         assert isinstance(body, dict)
         if body["verdict"] == "rolled back":
             raise RefusedForGoodError("422: verdict: not such a one")
-        return super().post(path, body, allowed)
+        return super().post(path, body)
 
 
 def test_what_a_service_never_takes_holds_up_nothing_behind_it(tried: Tried) -> None:
@@ -131,21 +131,21 @@ def test_what_a_service_never_takes_holds_up_nothing_behind_it(tried: Tried) -> 
 def test_service_refuses_a_report_of_another_kind_for_good(serving: Serving, predictor: Any, tmp_path: Path) -> None:
     link = ServiceLink(serving(predictor, outcomes=OutcomeLog(tmp_path, 1 << 20)).url)
     with pytest.raises(RefusedForGoodError, match="422"):
-        link.post("/v1/outcomes", {"id": "another kind"}, allowed=(200, 201))
+        link.post("/v1/outcomes", {"id": "another kind"})
 
 
 def test_service_that_has_another_report_of_that_name_is_not_asked_again(
     serving: Serving, predictor: Any, tried: Tried, outcome_values: dict[str, Any], tmp_path: Path
 ) -> None:
     link = ServiceLink(serving(predictor, outcomes=OutcomeLog(tmp_path, 1 << 20)).url)
-    link.post("/v1/outcomes", outcome_values, allowed=(200, 201))
+    link.post("/v1/outcomes", outcome_values)
     with pytest.raises(RefusedForGoodError, match="409"):
-        link.post("/v1/outcomes", {**outcome_values, "verdict": "rolled back"}, allowed=(200, 201))
+        link.post("/v1/outcomes", {**outcome_values, "verdict": "rolled back"})
 
     class OfTheSameName(ServiceLink):
-        def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+        def post(self, path: str, body: object) -> Any:
             assert isinstance(body, dict)
-            return super().post(path, {**body, "id": outcome_values["id"]}, allowed)
+            return super().post(path, {**body, "id": outcome_values["id"]})
 
     reporter = OutcomeReporter(OfTheSameName(link.url), ABOUT, again_after_s=60.0)
     reporter.report(tried)
@@ -167,7 +167,7 @@ def test_one_that_is_on_its_way_at_the_end_is_told_apart(tried: Tried) -> None:
     arrived = threading.Event()
 
     class SlowLink(FlakyLink):
-        def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:  # noqa: ARG002
+        def post(self, path: str, body: object) -> Any:  # noqa: ARG002
             arrived.wait(30.0)
             return {}
 

@@ -91,7 +91,7 @@ class _Scripted(ServiceLink):
         super().__init__("http://127.0.0.1:1")
         self._answer, self._sizes, self.paths = good_answer(window), list(sizes), list[str]()
 
-    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:  # noqa: ARG002
+    def post(self, path: str, body: object) -> Any:  # noqa: ARG002
         self.paths.append(path)
         if not self._sizes:
             raise RemoteError("it is gone")
@@ -140,9 +140,9 @@ class _Counted(ServiceLink):
         super().__init__(*arguments, **named)
         self.paths: list[str] = []
 
-    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+    def post(self, path: str, body: object) -> Any:
         self.paths.append(path)
-        return super().post(path, body, allowed)
+        return super().post(path, body)
 
 
 def test_many_windows_are_cut_to_what_a_request_may_carry(serving: Serving, predictor: Any, window: Window) -> None:

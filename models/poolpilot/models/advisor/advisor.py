@@ -55,10 +55,10 @@ class Advisor:
 
     Examples:
         >>> from poolpilot.env import sample_sweeps
-        >>> from poolpilot.models import Advisor, Model
+        >>> from poolpilot.models import Advisor
         >>> sweep = sample_sweeps("page_faults")[0]
         >>> windows = sweep.entries[sweep.limits.default_tuple().core].windows[:1]
-        >>> ranking = Advisor(Model.load()).rank(windows, sweep.limits, sweep.objective)
+        >>> ranking = Advisor.load().rank(windows, sweep.limits, sweep.objective)
         >>> ranking.silence, ranking.candidates[0].pool_tuple.pool_size > 8
         (None, True)
     """

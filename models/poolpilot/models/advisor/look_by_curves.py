@@ -21,7 +21,6 @@ from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prio
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.disturbances import disturbances_of
-from poolpilot.models.observations.floor_limits import may_be_named
 
 
 class LookSettings(BaseModel):
@@ -127,7 +126,7 @@ def _weighed(
     belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
     in_force = placed.nearest(windows[-1].pool_tuple)
     expected = belief.weights @ placed.regrets
-    usable = placed.useful(windows[-1]) & may_be_named(placed.tuples, windows, limits, objective)
+    usable = placed.usable(windows, limits)
     usable[in_force] = True
     best = int(np.argmin(np.where(usable, expected, np.inf)))
     gain, low, high = belief.gain(best, settings.interval, in_force)

@@ -20,7 +20,6 @@ from poolpilot.models.advice.prediction import Prediction, Ranking
 from poolpilot.models.advisor.look_by_curves import LookSettings, look_by_curves
 from poolpilot.models.advisor.model import Model
 from poolpilot.models.advisor.trials_by_curves import trials_by_curves
-from poolpilot.models.latent.constants import next_constant
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.disturbances import disturbances_of
 from poolpilot.models.observations.floor_limits import furthest_within_floors, near_first
@@ -64,25 +63,9 @@ def trials(
         has_some: Whether a few trials may be spent on what promises nothing in numbers: a rule's, or constants where
             nobody knows the server.
     """
-    named = _trials(model, windows, limits, objective, most, has_some=has_some)
-    if not has_some or model.curves is None or not named.first.abstained or disturbances_of(windows):
-        return named
-    constant = next_constant(model.curves, windows, limits, objective)
-    return named if constant is None else Ranking(constant)
-
-
-def _trials(
-    model: Model,
-    windows: Sequence[Window],
-    limits: KnobSpace,
-    objective: Objective,
-    most: int,
-    *,
-    has_some: bool,
-) -> Ranking:
     networks = model.networks_of(windows[-1].server_kind)
     if model.curves is not None and not (networks is not None and networks.alone):
-        return trials_by_curves(model.curves, windows, limits, objective, most, by_rule=has_some)
+        return trials_by_curves(model.curves, windows, limits, objective, most, has_some=has_some)
     if networks is None:
         return Ranking(_nobody(windows[-1]))
     bolder = ScorePredictor.for_trials(networks.knowing(windows, limits).artefact)

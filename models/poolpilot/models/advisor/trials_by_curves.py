@@ -18,10 +18,11 @@ from poolpilot.models.advice.gain_bound import within_bound
 from poolpilot.models.advice.prediction import Prediction, Ranking
 from poolpilot.models.advice.reasons import percent
 from poolpilot.models.latent.belief import MODEL_ERROR, Belief
+from poolpilot.models.latent.constants import next_constant
 from poolpilot.models.latent.likeness import LikenessSettings, curves_like, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.observations.floor_limits import forbidden_by_floors, may_be_named
+from poolpilot.models.observations.floor_limits import forbidden_by_floors
 from poolpilot.models.observations.wait_rules import fewer_to_try
 
 
@@ -55,14 +56,14 @@ def trials_by_curves(
     objective: Objective,
     most: int = 1,
     *,
-    by_rule: bool = False,
+    has_some: bool = False,
     settings: TrialSettings | None = None,
 ) -> Ranking:
     """Names the configurations whose trial promises most until none promises enough, then the best one measured.
 
     Curves are stated for any machine, and what a server does not show is left out of the comparison, so they serve any
-    number of processors; on a machine larger than any known one they try all the same, and say so. They abstain only
-    where the processors of the server are not known.
+    number of processors; on a machine larger than any known one they try all the same, and say so. Where the processors
+    of the server are not known they abstain.
 
     Args:
         curves: The known response curves.
@@ -70,15 +71,16 @@ def trials_by_curves(
         limits: The knobs of the server and their ranges.
         objective: What counts.
         most: Trials wanted at most.
-        by_rule: Whether waits for rows may call for a first trial of fewer groups. That promises nothing in numbers, so
-            it is for who has a few trials to spend, not for who weighs each of them.
+        has_some: Whether a few trials may be spent on what promises nothing in numbers: fewer groups where rows are
+            fought over, or constants where nobody knows the server. That is not for who weighs each trial.
         settings: When it tries.
     """
     in_force = windows[-1].pool_tuple
     if limits.processors is None:
-        return Ranking(Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), curves.digest))
+        constant = next_constant(curves, windows, limits, objective) if has_some else None
+        return Ranking(constant or Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), curves.digest))
     found = _by_belief(curves, windows, limits, objective, settings or TrialSettings(), most)
-    if by_rule and (fewer := _fewer_groups(curves, windows, limits)) is not None:
+    if has_some and (fewer := _fewer_groups(curves, windows, limits)) is not None:
         found = [fewer, *(each for each in found if each.pool_tuple.core not in (fewer.pool_tuple.core, in_force.core))]
     beyond = curves.beyond(limits)
     told = [
@@ -111,7 +113,7 @@ def _by_belief(
     broken = [window for window in windows[1:] if not objective.may_be_kept(window, windows[0])]
     not_kept = frozenset(placed.nearest(window.pool_tuple) for window in broken)
     belief = Belief(placed.values, prior, placed.answers(windows), settings.model_error, not_kept)
-    usable = placed.useful(windows[-1]) & may_be_named(placed.tuples, windows, limits, objective)
+    usable = placed.usable(windows, limits)
     places = belief.most_promising(settings.trial_price, usable, most)
     if not places or belief.improvement[places[0]] < settings.min_improvement:
         return [_best_measured(windows, belief, objective, known.digest)]

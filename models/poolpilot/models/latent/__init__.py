@@ -1,1 +1,1 @@
-"""A latent bandit: which configuration to try next, from simulated response curves and the answers so far."""
+"""Known response curves: how like a server they are, what they are worth there, and what answers say of them."""

@@ -22,7 +22,8 @@ from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.latent.belief import regrets_of_values
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.observations.floor_limits import may_be_named
+from poolpilot.models.observations.disturbances import disturbances_of
+from poolpilot.models.observations.floor_limits import forbidden_by_floors, may_be_named
 
 FALLBACK = 3
 """Constants that are tried where nothing is known of a server; docs/results-evaluation.md says how well they do."""
@@ -54,21 +55,22 @@ def constants_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective
 def next_constant(
     curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, objective: Objective
 ) -> Prediction | None:
-    """The next of the portfolio that is tried where nobody knows a server; None where none is left."""
-    known = limits.processors is not None
-    named = constants_on(curves, limits, objective, FALLBACK) if known else constants_anywhere(curves, objective)
+    """What is tried next where nobody knows a server, then the best measured; None where nothing may be tried."""
+    named, in_force = constants_anywhere(curves, objective), windows[-1].pool_tuple
     may = may_be_named(named, windows, limits, objective)
     measured = {window.pool_tuple.core for window in windows}
-    left = [one for one, kept in zip(named, may, strict=True) if kept and limits.allows(one)]
-    left = [one for one in left if one.core not in measured]
-    if not left:
+    allowed = [one for one, kept in zip(named, may, strict=True) if kept and limits.allows(one)]
+    left = [one for one in allowed if one.core not in measured]
+    if disturbances_of(windows) or not (left or windows[1:]):
         return None
-    in_force = windows[-1].pool_tuple
-    reason = (
-        f"{left[0]} is one of {len(named)} that lose least over all known workloads, as nothing is known of this one"
-    )
-    constant = Prediction(in_force.with_core(left[0].core), in_force, False, (reason,), curves.digest)
-    return within_bound(constant, windows, objective, to_measure=True)
+    if left:
+        tried = f"{left[0]} is one of {len(named)} that lose least over all known workloads; of this one nobody knows"
+        constant = Prediction(in_force.with_core(left[0].core), in_force, False, (tried,), curves.digest)
+        return within_bound(constant, windows, objective, to_measure=True)
+    best, forbidden = objective.best(windows), forbidden_by_floors(windows, objective)
+    gain = objective.value(best) - objective.value(windows[0])
+    reasons = (f"{best.pool_tuple} is the best of {len(windows)} measured", *([] if forbidden is None else [forbidden]))
+    return Prediction(best.pool_tuple, in_force, False, reasons, curves.digest, gain, gain, gain)
 
 
 def constants_anywhere(curves: ResponseCurves, objective: Objective) -> list[PoolTuple]:
@@ -80,7 +82,8 @@ def constants_anywhere(curves: ResponseCurves, objective: Objective) -> list[Poo
     worth = curves.log_worth - objective.price_of_thread * np.log(np.repeat(sizes, beside, axis=1))
     named = [PoolTuple(*core) for core in product(grid.sizes, grid.oversubscribes, grid.timer_intervals_ms)]
     regrets = regrets_of_values(worth)[:, : len(named)]
-    return [named[place] for place in greedy(regrets, np.ones(len(regrets)), FALLBACK, curves.prior)]
+    chosen = greedy(regrets, np.ones(len(regrets)), FALLBACK, curves.prior) if named else []
+    return [named[place] for place in chosen]
 
 
 def greedy(

@@ -18,6 +18,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.belief import Answer, regrets_of_values
 from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.observations.floor_limits import may_be_named
 
 KEPT_SERVERS = 16
 """Servers of one library whose placed curves are kept; of the shipped curves those of one are 2 MB."""
@@ -86,20 +87,19 @@ class PlacedCurves:
         """Place of the tuple nearest in logarithms."""
         return int(np.argmin(squared_log_distances(self.columns.logs, pool_tuple.core)))
 
-    def useful(self, latest: Window) -> NDArray[np.bool_]:
-        """Which tuples have no more groups than there could be connections for: up to the smallest size that is enough.
+    def usable(self, windows: Sequence[Window], limits: KnobSpace) -> NDArray[np.bool_]:
+        """Which tuples may be named after some windows, (U,).
 
-        Args:
-            latest: The latest window, which knows the connections.
+        They may keep all floors and have no more groups than there could be connections for, up to the smallest size
+        that is enough.
         """
-        connections = latest.profile.features.get("connections")
-        return np.ones(len(self.sizes), dtype=np.bool_) if connections is None else self.useful_for(connections)
-
-    def useful_for(self, connections: float) -> NDArray[np.bool_]:
-        """The same for a number of connections, (U,)."""
-        enough = self.sizes[self.sizes >= connections]
-        useful: NDArray[np.bool_] = self.sizes <= enough.min(initial=self.sizes.max())
-        return useful
+        may = may_be_named(self.tuples, windows, limits, self.objective)
+        connections = windows[-1].profile.features.get("connections")
+        if connections is None:
+            return may
+        enough = self.sizes[self.sizes >= connections].min(initial=self.sizes.max())
+        usable: NDArray[np.bool_] = may & (self.sizes <= enough)
+        return usable
 
     def answers(self, windows: Sequence[Window]) -> list[Answer]:
         """What every tuple has shown, the first window's first; one that is not placed counts as the nearest."""

@@ -16,7 +16,7 @@ class OutcomeFolder:
     def __init__(self, log: OutcomeLog) -> None:
         self._log = log
 
-    def post(self, _path: str, body: object, allowed: tuple[int, ...] = (200,)) -> None:  # noqa: ARG002
+    def post(self, _path: str, body: object) -> None:
         """Keeps a report; when this returns it is on disk.
 
         Raises:

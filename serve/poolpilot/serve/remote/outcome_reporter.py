@@ -23,7 +23,7 @@ AGAIN_AFTER_S = 30.0
 class Receiver(Protocol):
     """What takes reports: a service, or what stands in its place."""
 
-    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+    def post(self, path: str, body: object, /) -> Any:
         """Takes a report; see `ServiceLink.post`."""
 
 
@@ -128,7 +128,7 @@ class OutcomeReporter:
     def _sent(self, body: dict[str, Any]) -> bool:
         """Whether a report is over: acknowledged, as one that was there before is, or refused for good."""
         try:
-            self._receiver.post("/v1/outcomes", body, allowed=(200, 201))
+            self._receiver.post("/v1/outcomes", body)
         except RefusedForGoodError as error:
             self.last_error = str(error)
             self.lost += 1

@@ -24,6 +24,8 @@ LONGEST_DETAIL = 200
 
 JSON_TYPE = "application/json"
 
+DONE = (200, 201)
+
 REFUSED_FOR_GOOD = (400, 409, 413, 415, 422)
 """Status codes that a body gets for what it is; others may be otherwise once token, load or service are."""
 
@@ -65,13 +67,12 @@ class ServiceLink:
         self._connection()  # what is wrong with a certificate or the token is told at the beginning
         self._headers()
 
-    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+    def post(self, path: str, body: object) -> Any:
         """Sends JSON and returns what comes back, as parsed JSON.
 
         Args:
             path: Path of the service.
             body: What is sent.
-            allowed: Status codes of a success.
 
         Raises:
             RefusedForGoodError: The service does not take such a body.
@@ -85,7 +86,7 @@ class ServiceLink:
             raise RemoteError(f"{self.url} did not answer within {self._deadline_s:g} s") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise RemoteError(f"{self.url} could not be asked: {_said(error)}") from error
-        if status not in allowed:
+        if status not in DONE:
             kind_of_error = RefusedForGoodError if status in REFUSED_FOR_GOOD else RemoteError
             raise kind_of_error(f"{self.url} refuses with {status}: {_detail(raw)}")
         if kind.partition(";")[0].strip().lower() != JSON_TYPE:

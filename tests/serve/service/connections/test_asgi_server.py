@@ -1,7 +1,9 @@
 """What the server makes of HTTP: bodies, heads, requests in a row, applications that fail; and how it ends."""
 
 import asyncio
+import errno
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -50,9 +52,9 @@ class Echo:
 
 
 @contextmanager
-def running(app: Echo, limits: ConnectionLimits = LIMITS) -> Iterator[tuple[AsgiServer, tuple[str, int]]]:
+def running(app: Echo, listener: socket.socket | None = None) -> Iterator[tuple[AsgiServer, tuple[str, int]]]:
     """A server in a thread, and its address."""
-    server, listener = AsgiServer(app, limits), socket.create_server(("127.0.0.1", 0))
+    server, listener = AsgiServer(app, LIMITS), listener or socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=(listener,))
     address = listener.getsockname()
     thread.start()
@@ -173,6 +175,28 @@ def test_the_end_waits_for_what_is_in_work_and_for_nothing_else(echo: Echo) -> N
         assert silent.recv(1) == b""
         with pytest.raises(OSError, match="refused"):
             socket.create_connection(address, 30.0).close()
+
+
+class Crowded(socket.socket):
+    """A socket of a process that has no descriptor left for the first who come."""
+
+    refusals = 2
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        if self.refusals:
+            self.refusals -= 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return super().accept()
+
+
+def test_who_finds_no_descriptor_left_is_served_once_there_is_one(echo: Echo) -> None:
+    listener = Crowded()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    with running(echo, listener) as (_, address), socket.create_connection(address, 30.0) as client:
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert said(all_of(client))["path"] == "/"
+    assert not listener.refusals
 
 
 SERVES = """

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 import typer.main
 
-from poolpilot.env.program_settings import GONE, name_of_today, settings_within
+from poolpilot.env.program_settings import WITHDRAWN, name_of_today, settings_within
 from poolpilot.serve.commands.command_line.uses import CATALOGUE
 
 COMMANDS_OF_BEFORE: Mapping[tuple[str, ...], str] = {
@@ -79,7 +79,7 @@ def _flag_of_before(command: str, flag: str) -> str | None:
     name = name_of_today(name) or name
     uses = [use for use in CATALOGUE if command and use.startswith(command)]
     if not any(name in _settings_of(use) for use in uses):
-        return f"the flag {flag} went: {GONE[name]}" if name in GONE else None
+        return f"the flag {flag} is no more: {WITHDRAWN[name]}" if name in WITHDRAWN else None
     value = "false" if switched_off else "VALUE"
     return f"the flag {flag} is a setting now: write --set {name}={value}, or {name} in the file of --config"
 

@@ -16,7 +16,7 @@ from poolpilot.models.advice.reasons import percentage
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.disturbances import disturbances_of
-from poolpilot.models.observations.floor_limits import may_be_named, near_first
+from poolpilot.models.observations.floor_limits import near_first
 from poolpilot.models.observations.used_up_quota import is_quota_used_up
 
 NEUTRAL = (16, 3, 10)
@@ -76,7 +76,7 @@ def _by_curves(
     """The constant of the least mean regret, every family alike, among those that have use and may keep all floors."""
     placed, in_force = PlacedCurves.on(curves, limits, objective), windows[-1].pool_tuple
     regrets = curves.prior @ placed.regrets
-    usable = placed.useful(windows[-1]) & may_be_named(placed.tuples, windows, limits, objective)
+    usable = placed.usable(windows, limits)
     best, now = int(np.argmin(np.where(usable, regrets, np.inf))), placed.nearest(in_force)
     if not usable[best] or regrets[best] >= regrets[now]:
         return None

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.pipelines.evaluate.suite.test_suite_objectives import seen
 
+from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.featurizer.window import Window
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.pipelines.evaluate.live.judging.comparison import Choices, beyond, broken_by, compared
 from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult, SweptTuple
 from poolpilot.pipelines.evaluate.stage import Stage
@@ -18,6 +21,17 @@ from poolpilot.pipelines.evaluate.stage import Stage
 DEFAULT, GOOD, GREEDY, BETWEEN = (2, 3, 500), (8, 3, 500), (64, 3, 500), (12, 3, 500)
 SWEPT = frozenset({DEFAULT, GOOD, GREEDY})
 OBJECTIVE = Objective(weights={"long": 0.0}, min_share={"long": 0.3}, max_p99_ms={"short": 100.0}, price_of_thread=0.0)
+
+
+def seen(short: int, long: int, latency_ms: float = 10.0) -> Window:
+    """A window of a second with so many completions of the two classes, under a size of four groups."""
+    latency = {"short": latency_ms, "long": 500.0}
+    classes = {
+        name: ClassWindow(float(count), Histogram.of_values([1000.0 * latency[name]] * count))
+        for name, count in (("short", short), ("long", long))
+    }
+    plain = observe(CurveServer([(1, 100.0), (64, 100.0)], cpus=4), 1.0).window
+    return replace(plain, duration_s=1.0, classes=classes)
 
 
 def windows(short: int, long: int, short_ms: float = 10.0, scatter: int = 0) -> list[Window]:

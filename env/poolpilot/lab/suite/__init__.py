@@ -1,1 +1,0 @@
-"""The suite of MariaDB workloads whose directions were written down before anything was measured."""
