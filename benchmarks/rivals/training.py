@@ -1,8 +1,8 @@
 """Networks that learned from a store: of the exact loss, refined by PPO, and by MARWIL, with two sets of features.
 
-They learn from the training families by the stages of `poolpilot learn train` with its defaults, from random weights; which
-weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios are
-made. A folder for each network is left in the output, and one that is there is kept.
+They learn from the training families by the stages of `poolpilot learn train` with its defaults, from random weights;
+which weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios
+are made. A folder for each network is left in the output, and one that is there is kept.
 """
 
 from collections.abc import Callable, Mapping
