@@ -16,7 +16,6 @@ from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
 from poolpilot.models.advisor.advisor import Advisor
-from poolpilot.models.advisor.look_by_curves import LookSettings
 from poolpilot.models.advisor.model import KindNetworks, Model
 from poolpilot.models.champion import MODEL_FOR, load_champion
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -53,17 +52,17 @@ class Told:
         return Prediction(named, in_force, self.abstained, ("told",), self.digest, 0.3, self.low, 0.5)
 
 
-def asking(
-    curves: ResponseCurves, told: Told, any_machine: Told | None = None, looking: LookSettings | None = None
-) -> Advisor:
+def asking(curves: ResponseCurves, told: Told, any_machine: Told | None = None) -> Advisor:
     """An advisor whose networks of all kinds answer as they are told to."""
     other = None if any_machine is None else cast("ScorePredictor", any_machine)
     networks = KindNetworks(cast("ScorePredictor", told), other)
-    return Advisor(Model(curves, dict.fromkeys(MODEL_FOR.values(), networks)), looking=looking)
+    return Advisor(Model(curves, dict.fromkeys(MODEL_FOR.values(), networks)))
 
 
-BY_RULES = LookSettings(max_regret=0.0, min_gain=100.0)
-"""With these the curves advise nothing, so that rules are asked."""
+def silent(curves: ResponseCurves) -> ResponseCurves:
+    """The same of which nothing was kept that could be compared: they advise nothing, so that rules are asked."""
+    blank = tuple(one.model_copy(update={"ratios": ()}) for one in curves.curves)
+    return ResponseCurves(grid=curves.grid, source=curves.source, curves=blank)
 
 
 @pytest.fixture
@@ -145,7 +144,7 @@ def test_rules_answer_where_no_change_is_advised(
 ) -> None:
     hot = {"connections": 256.0, "utilisation": 0.7, "waits_row_lock_per_request": 0.2}
     seen = replace(window_of(1, PoolTuple(2, 3, 500), **hot), server_kind="mariadb")
-    prediction = asking(curves, told, looking=BY_RULES).predict([seen], limits, Objective())
+    prediction = asking(silent(curves), told).predict([seen], limits, Objective())
     assert prediction.verdict == "change"
     assert prediction.pool_tuple.pool_size == size
     assert prediction.model_digest == (DIGEST if answers == "rules" else "network")
@@ -167,7 +166,7 @@ def test_what_a_rule_advises_keeps_the_floors_too(
         indicators={"machine_idle_share": 0.95, ROWS_READ_PER_S: rows_per_s},
         server_kind="mariadb",
     )
-    look = asking(curves, Told(2), looking=BY_RULES)
+    look = asking(silent(curves), Told(2))
     prediction = look.predict([seen], limits, Objective())
     assert prediction.pool_tuple.core == named
     assert any("long ones are among them" in reason for reason in prediction.reasons) == (rows_per_s > 0.0)

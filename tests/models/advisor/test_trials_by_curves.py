@@ -16,7 +16,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
 from poolpilot.models.advisor.advisor import Advisor, Purpose
 from poolpilot.models.advisor.model import Model
-from poolpilot.models.advisor.trials_by_curves import TrialSettings
+from poolpilot.models.advisor.trials_by_curves import MIN_IMPROVEMENT
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -150,7 +150,7 @@ def test_a_trial_says_what_it_is_expected_to_take_off_and_the_end_does_not(curve
         bandit = trying(curves)
         trial = bandit.predict(windows, server.knobs, Objective())
         assert trial.improvement is not None
-        assert TrialSettings().min_improvement <= trial.improvement <= 1.0
+        assert MIN_IMPROVEMENT <= trial.improvement <= 1.0
         while (end := bandit.predict(windows, server.knobs, Objective())).improvement is not None:
             server.apply(end.pool_tuple)
             windows.append(window_of(server))
@@ -209,7 +209,7 @@ def test_three_constants_are_what_is_tried_where_nobody_knows_the_server(curves:
             assert (silent.candidates, silent.silence) == ((), UNKNOWN_CPUS)
         warm, named = Advisor(Model.of(curves), Purpose.WARM_START), list[PoolTuple]()
         while (told := warm.predict(windows, limits, Objective())).pool_tuple not in named:
-            assert "of this one nobody knows" in told.reasons[0]
+            assert "constants that lose least over all known workloads" in told.reasons[0]
             named.append(told.pool_tuple)
             server.apply(told.pool_tuple)
             windows.append(window_of(server))

@@ -18,7 +18,6 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction, Ranking
-from poolpilot.models.advisor.look_by_curves import LookSettings
 from poolpilot.models.advisor.model import Model
 from poolpilot.models.advisor.sources import advised, trials
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -50,7 +49,6 @@ class Advisor:
         purpose: What becomes of an answer unless a question says otherwise.
         server_view: Whether it is shown of a MariaDB what the server counts by itself, no latencies of clients, as in
             production.
-        looking: When the curves advise.
         load: Loads the model again; None where it cannot be.
 
     Examples:
@@ -69,7 +67,6 @@ class Advisor:
         purpose: Purpose = Purpose.ADVICE,
         *,
         server_view: bool = False,
-        looking: LookSettings | None = None,
         load: Callable[[], Model] | None = None,
     ) -> None:
         self.model = model
@@ -78,7 +75,6 @@ class Advisor:
         """Why the model could not be loaded again the last time; None where it could, or nobody has tried."""
         self._purpose = purpose
         self._server_view = server_view
-        self._looking = looking or LookSettings()
         self._load = load
 
     @classmethod
@@ -149,7 +145,7 @@ class Advisor:
             windows = [window.without_classes() for window in windows]
         asked_for = purpose or self._purpose
         if asked_for is Purpose.ADVICE:
-            return Ranking(advised(self.model, windows, limits, objective, self._looking))
+            return Ranking(advised(self.model, windows, limits, objective))
         return trials(self.model, windows, limits, objective, most, has_some=asked_for is Purpose.WARM_START)
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.objective import Objective
@@ -22,27 +21,23 @@ from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.disturbances import disturbances_of
 
+LIKENESS = LikenessSettings(bandwidth=0.2, fewest=10.0)
+"""How far what windows look like counts."""
 
-class LookSettings(BaseModel):
-    """When it speaks up."""
+MAX_LOSS = 0.05
+"""Loss in ln J over what is in force that the interval of a change may hold."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+MIN_GAIN = 0.03
+"""Gain in ln J from which a change is advised."""
 
-    likeness: LikenessSettings = Field(
-        default=LikenessSettings(bandwidth=0.2, fewest=10.0), description="How far what windows look like counts."
-    )
-    max_loss: float = Field(
-        default=0.05, ge=0.0, description="Loss in ln J over what is in force that the interval of a change may hold."
-    )
-    min_gain: float = Field(default=0.03, ge=0.0, description="Gain in ln J from which a change is advised.")
-    max_regret: float = Field(
-        default=0.05, ge=0.0, description="Regret that what is in force may be expected to have where it is to stay."
-    )
-    most_unlike: float = Field(
-        default=0.5, gt=0.0, description="Mean squared distance, in spreads, up to which a workload counts as known."
-    )
-    interval: float = Field(default=0.9, gt=0.0, lt=1.0, description="Share of the belief that intervals hold.")
-    expires_s: float = Field(default=300.0, gt=0.0, description="Seconds after which the advice is stale.")
+MAX_REGRET = 0.05
+"""Regret that what is in force may be expected to have where it is to stay."""
+
+MOST_UNLIKE = 0.5
+"""Mean squared distance, in spreads, up to which a workload counts as known."""
+
+INTERVAL = 0.9
+"""Share of the belief that intervals hold."""
 
 
 class Weighed(NamedTuple):
@@ -70,7 +65,7 @@ class Weighed(NamedTuple):
 
 
 def look_by_curves(
-    curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, objective: Objective, settings: LookSettings
+    curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, objective: Objective
 ) -> Prediction:
     """Names the configuration of the least expected regret, where the interval of its gain holds no clear loss.
 
@@ -82,7 +77,6 @@ def look_by_curves(
         windows: What was measured.
         limits: The knobs of the server and their ranges.
         objective: What counts.
-        settings: When it speaks up.
     """
     latest = windows[-1]
     if limits.processors is None:
@@ -90,20 +84,19 @@ def look_by_curves(
     elif disturbed := disturbances_of(windows):
         said = _answer(latest, disturbed)
     else:
-        said = _by_likeness(curves, windows, limits, objective, settings)
-    told = replace(said, model_digest=curves.digest, expires_s=settings.expires_s)
-    return within_bound(told, windows, objective)
+        said = _by_likeness(curves, windows, limits, objective)
+    return within_bound(replace(said, model_digest=curves.digest), windows, objective)
 
 
 def _by_likeness(
-    known: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, objective: Objective, settings: LookSettings
+    known: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, objective: Objective
 ) -> Prediction:
     latest, curves = windows[-1], curves_like(known, windows)
     distances = squared_distances(curves, windows, limits)
-    weighed = _weighed(curves, windows, distances, limits, objective, settings)
-    unknown = _unknown(known, distances, limits, settings.most_unlike)
-    is_change = weighed.gain >= settings.min_gain and weighed.low >= -settings.max_loss
-    if unknown or not (is_change or weighed.staying <= settings.max_regret):
+    weighed = _weighed(curves, windows, distances, limits, objective)
+    unknown = _unknown(known, distances, limits)
+    is_change = weighed.gain >= MIN_GAIN and weighed.low >= -MAX_LOSS
+    if unknown or not (is_change or weighed.staying <= MAX_REGRET):
         most = GainBound.of(latest, objective)
         unsure = _unsure(weighed, latest.pool_tuple, math.inf if most is None else most.most)
         return _answer(latest, (*unknown, unsure))
@@ -119,17 +112,16 @@ def _weighed(
     distances: NDArray[np.float64],
     limits: KnobSpace,
     objective: Objective,
-    settings: LookSettings,
 ) -> Weighed:
     placed = PlacedCurves.on(curves, limits, objective)
-    prior = prior_by_distance(curves, distances, settings.likeness)
+    prior = prior_by_distance(curves, distances, LIKENESS)
     belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
     in_force = placed.nearest(windows[-1].pool_tuple)
     expected = belief.weights @ placed.regrets
     usable = placed.usable(windows, limits)
     usable[in_force] = True
     best = int(np.argmin(np.where(usable, expected, np.inf)))
-    gain, low, high = belief.gain(best, settings.interval, in_force)
+    gain, low, high = belief.gain(best, INTERVAL, in_force)
     return Weighed(
         windows[-1].pool_tuple.with_core(placed.tuples[best].core),
         gain,
@@ -137,14 +129,12 @@ def _weighed(
         high,
         float(expected[best]),
         float(expected[in_force]),
-        belief.gain(best, settings.interval) if len(windows) > 1 else (gain, low, high),
-        belief.gain(in_force, settings.interval),
+        belief.gain(best, INTERVAL) if len(windows) > 1 else (gain, low, high),
+        belief.gain(in_force, INTERVAL),
     )
 
 
-def _unknown(
-    curves: ResponseCurves, distances: NDArray[np.float64], limits: KnobSpace, most_unlike: float
-) -> tuple[str, ...]:
+def _unknown(curves: ResponseCurves, distances: NDArray[np.float64], limits: KnobSpace) -> tuple[str, ...]:
     """Why the library says nothing of this server, as sentences."""
     said = list(curves.beyond(limits))
     nearest = float(distances.min())
@@ -153,10 +143,10 @@ def _unknown(
             "nothing that this server shows was kept of any known workload, so that nobody knows which of them it is "
             "like"
         )
-    elif nearest > most_unlike:
+    elif nearest > MOST_UNLIKE:
         said.append(
             f"the workload is unlike all {len(curves.curves)} known ones (distance {nearest:.2f}, known up to "
-            f"{most_unlike:g})"
+            f"{MOST_UNLIKE:g})"
         )
     return tuple(said)
 

@@ -17,7 +17,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.gain_bound import within_bound
 from poolpilot.models.advice.no_circle import without_circle
 from poolpilot.models.advice.prediction import Prediction, Ranking
-from poolpilot.models.advisor.look_by_curves import LookSettings, look_by_curves
+from poolpilot.models.advisor.look_by_curves import MAX_LOSS, look_by_curves
 from poolpilot.models.advisor.model import Model
 from poolpilot.models.advisor.trials_by_curves import trials_by_curves
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -27,21 +27,19 @@ from poolpilot.models.observations.wait_rules import DIGEST, rule_for
 from poolpilot.models.predictor import ScorePredictor
 
 
-def advised(
-    model: Model, windows: Sequence[Window], limits: KnobSpace, objective: Objective, looking: LookSettings
-) -> Prediction:
+def advised(model: Model, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
     """What is to be set unmeasured, or left alone, or that nobody knows; see `Advisor.rank`."""
     networks = model.networks_of(windows[-1].server_kind)
     curves = model.curves
     if networks is None:
-        alone = None if curves is None else look_by_curves(curves, windows, limits, objective, looking)
+        alone = None if curves is None else look_by_curves(curves, windows, limits, objective)
         return alone or _nobody(windows[-1])
     network = networks.knowing(windows, limits)
     told = network.predict(windows, limits, objective)
     if networks.alone or curves is None:
         return told
-    if told.abstained or _may_lose(network, told, windows, limits, objective, looking.max_loss):
-        told = look_by_curves(curves, windows, limits, objective, looking)
+    if told.abstained or _may_lose(network, told, windows, limits, objective):
+        told = look_by_curves(curves, windows, limits, objective)
     if told.verdict != "change" and windows[-1].server_kind == "mariadb":
         told = _by_rule(curves, windows, limits, objective) or told
     told = without_circle(told, windows, objective)
@@ -93,14 +91,13 @@ def _may_lose(
     windows: Sequence[Window],
     limits: KnobSpace,
     objective: Objective,
-    max_loss: float,
 ) -> bool:
     """Whether a change may lose to what is in force; after several windows its gain is stated over the first."""
     if told.verdict != "change" or told.gain_low is None:
         return False
     beside = len(windows) > 1
     low = network.prefer(windows, limits, objective).over_in_force.low if beside else told.gain_low
-    return low < -max_loss
+    return low < -MAX_LOSS
 
 
 def _nobody(latest: Window) -> Prediction:

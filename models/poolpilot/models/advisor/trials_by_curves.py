@@ -8,8 +8,6 @@ which no ratio of the library shows, fewer groups may be tried first (docs/decis
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -25,28 +23,17 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.observations.floor_limits import forbidden_by_floors
 from poolpilot.models.observations.wait_rules import fewer_to_try
 
+LIKENESS = LikenessSettings(bandwidth=0.15, doubt=0.7)
+"""How far what windows look like counts beside answers."""
 
-class TrialSettings(BaseModel):
-    """When it tries a further configuration."""
+TRIAL_PRICE = 0.2
+"""Weight of what a trial itself loses beside what is lost from then on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+MIN_IMPROVEMENT = 0.001
+"""Regret that a further trial must be expected to take off."""
 
-    likeness: LikenessSettings = Field(
-        default=LikenessSettings(bandwidth=0.15, doubt=0.7),
-        description="How far what windows look like counts beside answers.",
-    )
-    model_error: float = Field(
-        default=MODEL_ERROR,
-        gt=0.0,
-        description="Standard deviation of ln J between a workload and the curve most like it.",
-    )
-    trial_price: float = Field(
-        default=0.2, ge=0.0, description="Weight of what a trial itself loses beside what is lost from then on."
-    )
-    min_improvement: float = Field(
-        default=0.001, ge=0.0, description="Regret that a further trial must be expected to take off."
-    )
-    interval: float = Field(default=0.8, gt=0.0, lt=1.0, description="Share of the belief that intervals hold.")
+INTERVAL = 0.8
+"""Share of the belief that intervals hold."""
 
 
 def trials_by_curves(
@@ -57,7 +44,6 @@ def trials_by_curves(
     most: int = 1,
     *,
     has_some: bool = False,
-    settings: TrialSettings | None = None,
 ) -> Ranking:
     """Names the configurations whose trial promises most until none promises enough, then the best one measured.
 
@@ -73,13 +59,12 @@ def trials_by_curves(
         most: Trials wanted at most.
         has_some: Whether a few trials may be spent on what promises nothing in numbers: fewer groups where rows are
             fought over, or constants where nobody knows the server. That is not for who weighs each trial.
-        settings: When it tries.
     """
     in_force = windows[-1].pool_tuple
     if limits.processors is None:
         constant = next_constant(curves, windows, limits, objective) if has_some else None
         return Ranking(constant or Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), curves.digest))
-    found = _by_belief(curves, windows, limits, objective, settings or TrialSettings(), most)
+    found = _by_belief(curves, windows, limits, objective, most)
     if has_some and (fewer := _fewer_groups(curves, windows, limits)) is not None:
         found = [fewer, *(each for each in found if each.pool_tuple.core not in (fewer.pool_tuple.core, in_force.core))]
     beyond = curves.beyond(limits)
@@ -103,32 +88,27 @@ def _by_belief(
     windows: Sequence[Window],
     limits: KnobSpace,
     objective: Objective,
-    settings: TrialSettings,
     most: int,
 ) -> list[Prediction]:
     """The trials that promise enough, or the best one measured."""
     curves = curves_like(known, windows)
     placed = PlacedCurves.on(curves, limits, objective)
-    prior = prior_by_likeness(curves, windows, limits, settings.likeness)
+    prior = prior_by_likeness(curves, windows, limits, LIKENESS)
     broken = [window for window in windows[1:] if not objective.may_be_kept(window, windows[0])]
     not_kept = frozenset(placed.nearest(window.pool_tuple) for window in broken)
-    belief = Belief(placed.values, prior, placed.answers(windows), settings.model_error, not_kept)
+    belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR, not_kept)
     usable = placed.usable(windows, limits)
-    places = belief.most_promising(settings.trial_price, usable, most)
-    if not places or belief.improvement[places[0]] < settings.min_improvement:
+    places = belief.most_promising(TRIAL_PRICE, usable, most)
+    if not places or belief.improvement[places[0]] < MIN_IMPROVEMENT:
         return [_best_measured(windows, belief, objective, known.digest)]
-    promising = [place for place in places if belief.improvement[place] >= settings.min_improvement]
-    return [
-        _tried(windows, belief, placed.tuples[place], place, settings.interval, known.digest) for place in promising
-    ]
+    promising = [place for place in places if belief.improvement[place] >= MIN_IMPROVEMENT]
+    return [_tried(windows, belief, placed.tuples[place], place, known.digest) for place in promising]
 
 
-def _tried(
-    windows: Sequence[Window], belief: Belief, pool_tuple: PoolTuple, place: int, interval: float, digest: str
-) -> Prediction:
+def _tried(windows: Sequence[Window], belief: Belief, pool_tuple: PoolTuple, place: int, digest: str) -> Prediction:
     in_force = windows[-1].pool_tuple
     named = in_force.with_core(pool_tuple.core)
-    mean, low, high = belief.gain(place, interval)
+    mean, low, high = belief.gain(place, INTERVAL)
     words = f"between {percent(low)} and {percent(high)} over {windows[0].pool_tuple}"
     return Prediction(
         pool_tuple=named,

@@ -64,7 +64,8 @@ def next_constant(
     if disturbances_of(windows) or not (left or windows[1:]):
         return None
     if left:
-        tried = f"{left[0]} is one of {len(named)} that lose least over all known workloads; of this one nobody knows"
+        known = f"is one of {len(named)} constants that lose least over all known workloads"
+        tried = f"{left[0]} {known}, and nothing is known of this server"
         constant = Prediction(in_force.with_core(left[0].core), in_force, False, (tried,), curves.digest)
         return within_bound(constant, windows, objective, to_measure=True)
     best, forbidden = objective.best(windows), forbidden_by_floors(windows, objective)

@@ -8,8 +8,8 @@ from poolpilot.errors import PoolPilotError, in_words
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Predictor
-from poolpilot.models.advisor.trials_by_curves import TrialSettings
-from poolpilot.models.latent.belief import Belief
+from poolpilot.models.advisor.trials_by_curves import LIKENESS
+from poolpilot.models.latent.belief import MODEL_ERROR, Belief
 from poolpilot.models.latent.likeness import prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -29,7 +29,6 @@ class Challenger:
 
     def __init__(self, predictor: Predictor, curves: ResponseCurves) -> None:
         self._predictor, self._curves = predictor, curves
-        self._settings = TrialSettings()
 
     def __call__(
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, champion: Proposal
@@ -63,12 +62,12 @@ class Challenger:
     ) -> tuple[float, float]:
         """Ln goodput of one tuple minus that of another by the curves, and its standard error."""
         placed = PlacedCurves.on(self._curves, limits, objective)
-        prior = prior_by_likeness(self._curves, windows, limits, self._settings.likeness)
-        belief = Belief(placed.values, prior, placed.answers(windows), self._settings.model_error)
+        prior = prior_by_likeness(self._curves, windows, limits, LIKENESS)
+        belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
         places = placed.nearest(ours), placed.nearest(theirs)
         mean, low, high = belief.gain(places[0], ONE_DEVIATION, over=places[1])
         # A workload differs from the curve most like it, whatever the curves among themselves say.
-        return mean, ((high - low) ** 2 / 4.0 + self._settings.model_error**2) ** 0.5
+        return mean, ((high - low) ** 2 / 4.0 + MODEL_ERROR**2) ** 0.5
 
 
 def acted_on(proposal: Proposal, in_force: PoolTuple) -> PoolTuple:
