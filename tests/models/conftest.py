@@ -123,6 +123,12 @@ def curve(name: str, family: str, peak: float, cpus: int = 2) -> ResponseCurve:
     )
 
 
+def without_family(curves: ResponseCurves, family: str) -> ResponseCurves:
+    """The curves of every other family."""
+    rest = tuple(curve for curve in curves.curves if curve.family != family)
+    return ResponseCurves(grid=curves.grid, source=curves.source, curves=rest)
+
+
 @pytest.fixture
 def make_curve() -> Callable[..., ResponseCurve]:
     return curve

@@ -1,6 +1,7 @@
 """A change is advised only where no clear loss is to be feared, and to stay only where little is lost by it."""
 
 import pytest
+from tests.models.conftest import without_family
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, Knob, KnobSpace
 from poolpilot.env.objective import Objective
@@ -30,7 +31,7 @@ def test_where_known_workloads_disagree_it_says_what_promises_most_and_abstains(
 
 def test_what_every_known_workload_agrees_on_is_advised(curves: ResponseCurves) -> None:
     window, limits = window_under(2)
-    prediction = Advisor(Model.of(curves.without_family("compute"))).predict([window], limits, Objective())
+    prediction = Advisor(Model.of(without_family(curves, "compute"))).predict([window], limits, Objective())
     assert prediction.verdict == "change"
     assert prediction.pool_tuple.pool_size in {32, 64}
     assert prediction.gain_low is not None
@@ -40,7 +41,7 @@ def test_what_every_known_workload_agrees_on_is_advised(curves: ResponseCurves) 
 
 def test_what_is_best_already_is_left(curves: ResponseCurves) -> None:
     window, limits = window_under(2)
-    prediction = Advisor(Model.of(curves.without_family("wait"))).predict([window], limits, Objective())
+    prediction = Advisor(Model.of(without_family(curves, "wait"))).predict([window], limits, Objective())
     assert (prediction.verdict, prediction.expected_gain) == ("leave it", 0.0)
 
 
@@ -60,7 +61,7 @@ def test_a_machine_larger_than_any_known_one_is_named(curves: ResponseCurves) ->
 def test_curves_of_which_nothing_was_kept_that_could_be_compared_advise_nothing(curves: ResponseCurves) -> None:
     """Before, every workload was as if known, and one that promised most was advised."""
     window, limits = window_under(2)
-    alike = curves.without_family("compute")
+    alike = without_family(curves, "compute")
     none_kept = tuple(one.model_copy(update={"ratios": ()}) for one in alike.curves)
     blank = ResponseCurves(grid=alike.grid, source=alike.source, curves=none_kept)
     assert Advisor(Model.of(alike)).predict([window], limits, Objective()).verdict == "change"

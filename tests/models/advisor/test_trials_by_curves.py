@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.models.conftest import without_family
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.objective import Objective
@@ -100,7 +101,7 @@ def test_another_price_of_a_thread_is_paid(curves: ResponseCurves) -> None:
     with server_with_peak(32.0) as server:
         window = window_of(server)
         dear = Objective(price_of_thread=0.6)
-        predictor = trying(curves.without_family("compute"))
+        predictor = trying(without_family(curves, "compute"))
         cheap_size = predictor.predict([window], server.knobs, Objective()).pool_tuple.pool_size
         dear_size = predictor.predict([window], server.knobs, dear).pool_tuple.pool_size
     assert dear_size < cheap_size

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pydantic import ValidationError
+from tests.models.conftest import without_family
 
 from poolpilot.errors import ArtefactError
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
@@ -22,8 +23,8 @@ def test_every_family_weighs_the_same(curves: ResponseCurves) -> None:
     np.testing.assert_allclose(curves.prior, [0.25, 0.25, 0.5])
 
 
-def test_family_can_be_left_out(curves: ResponseCurves) -> None:
-    rest = curves.without_family("wait")
+def test_a_library_without_a_family_has_another_digest(curves: ResponseCurves) -> None:
+    rest = without_family(curves, "wait")
     assert [curve.name for curve in rest.curves] == ["compute-1"]
     assert rest.digest != curves.digest
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from tests.models.conftest import without_family
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.workloads.composed import is_held_out
@@ -69,7 +70,7 @@ def test_shipped_curves_cover_small_and_large_machines(monkeypatch: pytest.Monke
     cpus = [curve.cpus for curve in shipped.curves]
     assert (min(cpus), max(cpus) > 64, len({curve.family for curve in shipped.curves}) >= 20) == (1, True, True)
     other = tmp_path / "other.json.xz"
-    shipped.without_family(shipped.curves[0].family).save(other)
+    without_family(shipped, shipped.curves[0].family).save(other)
     monkeypatch.setenv(VARIABLE, str(other))
     assert load_curves() != shipped
 

@@ -1,35 +1,16 @@
-"""A portfolio: a few fixed configurations that are tried in turn, the best of which is kept.
-
-Which ones is chosen on training sweeps, greedily (`models/latent/constants.py`).
-"""
+"""A portfolio: a few fixed configurations (`models/latent/constants.py`), tried in turn, the best of which is kept."""
 
 from collections.abc import Sequence
-from typing import Self
-
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.baselines.choice import advise
-from poolpilot.agent.encoded_sweeps import EncodedSweeps
-from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.advice.prediction import Prediction
-from poolpilot.models.latent.constants import constants_on, greedy
+from poolpilot.models.latent.constants import constants_on
 from poolpilot.models.latent.response_curves import ResponseCurves
-
-
-class PortfolioSettings(BaseModel):
-    """How large the portfolio is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    trials: int = Field(default=3, ge=1, le=8, description="Configurations in it.")
 
 
 class Portfolio:
@@ -49,23 +30,6 @@ class Portfolio:
         if not tuples:
             raise SettingError("a portfolio needs at least one configuration")
         self.tuples = tuple(tuples)
-
-    @classmethod
-    def fit(
-        cls,
-        sweeps: Sequence[WorkloadSweep],
-        settings: PortfolioSettings | None = None,
-        grid: ActionGrid = DEFAULT_GRID,
-    ) -> Self:
-        """Chooses configurations on training sweeps, counting the server's default as tried: it is in force at first.
-
-        Raises:
-            StoreError: There is no sweep.
-        """
-        wanted = settings or PortfolioSettings()
-        encoded = EncodedSweeps.of(sweeps, grid)
-        chosen = greedy(regrets_of(encoded), default_regrets(encoded), wanted.trials)
-        return cls([grid.tuples[action] for action in chosen])
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -93,13 +57,3 @@ def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective
         SettingError: The server allows no configuration of the grid.
     """
     return Portfolio(constants_on(curves, limits, objective, trials))
-
-
-def regrets_of(encoded: EncodedSweeps) -> NDArray[np.float64]:
-    """Regret of every tuple under every sweep, (S, A); 1 where the sweep's server does not allow it."""
-    return np.where(encoded.allowed > 0.0, encoded.regret, 1.0).astype(np.float64)
-
-
-def default_regrets(encoded: EncodedSweeps) -> NDArray[np.float64]:
-    """Regret of the default tuple of each sweep's server, (S,)."""
-    return np.array([max(sweep.regret(sweep.limits.default_tuple()), 0.0) for sweep in encoded.sweeps])

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.sparse_rows import SparseRows
 from poolpilot.featurizer.waiting import Waiting
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.ratios import ratios_of
@@ -103,13 +102,6 @@ def _alike(prior: NDArray[np.float64], further: NDArray[np.float64], bandwidth: 
     weights: NDArray[np.float64] = prior * np.exp(-further / (2.0 * bandwidth**2))
     weights /= weights.sum()
     return weights
-
-
-def mean_squares(
-    seen: NDArray[np.float64], known: NDArray[np.float64], spreads: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Mean squared difference in spreads of one window's ratios, (R,), to those of others, (S, R) to (S,)."""
-    return _means(*SparseRows.of(known, spreads).squared_differences(seen))
 
 
 def _means(squares: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -154,11 +154,6 @@ class ResponseCurves(BaseModel):
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    def without_family(self, family: str) -> Self:
-        """The curves of every other family; for leave-one-family-out evaluation."""
-        rest = tuple(curve for curve in self.curves if curve.family != family)
-        return type(self)(grid=self.grid, source=self.source, curves=rest)
-
     def as_json(self) -> str:
         """The library as stored: one line a workload."""
         head: dict[str, Any] = self.model_dump(mode="json", exclude={"curves"})
