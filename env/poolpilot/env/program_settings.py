@@ -58,7 +58,11 @@ RENAMED = {
 
 _ONE_PROCESS = "one process serves: run several services behind a balancer, each with its own folder of outcomes"
 
+_ON_FILES = "evaluate measures on a MariaDB where a workload file says so, with --workloads FOLDER"
+
 WITHDRAWN = {
+    "live": _ON_FILES,
+    "live_cells": _ON_FILES,
     "openapi": "docs/service.md describes the service",
     "ray": _ONE_PROCESS,
     "ray_address": _ONE_PROCESS,

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from poolpilot.env.climbing.climb import ClimbController
-from poolpilot.env.objective import Objective, regret
+from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
@@ -49,10 +49,6 @@ def climbed(climber: Staircase, start: PoolTuple, horizon_s: float = 8.0) -> Tun
     return tune(server, ClimbController(climber, start, FREE), FREE, period_s=1.0, horizon_s=horizon_s)
 
 
-def regret_against_800(step: TuningStep) -> float:
-    return regret(step.value, math.log(800.0))
-
-
 def test_size_moves_and_the_other_knobs_stay() -> None:
     trace = climbed(Staircase(3, 8), PoolTuple(1, 7, 20))
     assert [step.pool_tuple.core for step in trace.steps[:4]] == [(1, 7, 20), (4, 7, 20), (7, 7, 20), (8, 7, 20)]
@@ -82,13 +78,6 @@ def test_losses_are_areas_over_time() -> None:
     assert trace.lost(800.0) == pytest.approx(400.0)
     assert trace.mean_regret(math.log(800.0)) == pytest.approx(0.5 / 4.0)
     assert trace.best_value == pytest.approx(math.log(800.0))
-
-
-def test_time_to_stay_counts_from_the_start_and_forgets_an_early_visit() -> None:
-    trace = climbed(Staircase(2, 8), PoolTuple(2, 3, 500))
-    assert trace.time_to_stay_within(0.05, regret_against_800) == pytest.approx(3.0)
-    leaving = TuningTrace((*trace.steps, trace.steps[0]))
-    assert leaving.time_to_stay_within(0.05, regret_against_800) is None
 
 
 def test_proposal_out_of_range_is_refused() -> None:

@@ -22,7 +22,6 @@ from poolpilot.models.champion import champion_folder
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, evaluate
-from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.fault import Fault
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
@@ -258,8 +257,6 @@ def test_a_definition_that_cannot_be_read_is_named(planted: Callable[..., Path],
 
 def test_whoever_reads_records_refuses_too(planted: Callable[..., Path], tmp_path: Path) -> None:
     folder = planted(repeated)
-    with pytest.raises(StoreError, match="repeats"):
-        evaluate_live(EvaluateSettings.load(None, {"store": folder, "server": "mariadb"}), Console(file=io.StringIO()))
     with pytest.raises(StoreError, match="repeats"):
         recorded_curves([folder], MachineGrid())
     with pytest.raises(StoreError, match="repeats"):

@@ -78,21 +78,6 @@ class TuningTrace:
         area = sum(regret(step.value, oracle_value) * step.duration_s for step in self.steps)
         return area / self.duration_s
 
-    def time_to_stay_within(self, regret_limit: float, regret_at: Callable[[TuningStep], float]) -> float | None:
-        """Seconds until the regret falls under a limit and stays there to the end; None if it never does.
-
-        Args:
-            regret_limit: The limit, such as 0.05.
-            regret_at: Regret of a step, by its tuple where a sweep knows it, else by its value.
-        """
-        start_s: float | None = None
-        for step in self.steps:
-            if regret_at(step) > regret_limit:
-                start_s = None
-            elif start_s is None:
-                start_s = step.end_s - step.duration_s
-        return start_s
-
 
 def tune(
     server: AnyServer,

@@ -1,6 +1,5 @@
 """The server's process, where it runs on this host: processor time, processors, memory."""
 
-import os
 import socket
 import time
 from dataclasses import dataclass
@@ -43,14 +42,6 @@ class ServerProcess:
     def cpus(self) -> UsableCpus | None:
         """Processors that it may use, by its affinity and by the quota of its control groups; None when it is gone."""
         return UsableCpus.of(self.pid)
-
-    def resident_bytes(self) -> int | None:
-        """Memory that it holds; None when it is gone."""
-        try:
-            pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        except OSError:
-            return None
-        return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _pid_from_file(session: Session) -> int | None:

@@ -16,7 +16,6 @@ from poolpilot.models.champion import load_champion
 from poolpilot.pipelines.evaluate.baselines import UNGUARDED, fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.evaluation import Evaluation
 from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
-from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods
 from poolpilot.pipelines.progress_bars import progress_bars
@@ -30,16 +29,8 @@ class EvaluateSettings(RecordSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_EVALUATE_")
 
-    server: Literal["recorded", "mariadb"] = Field(
-        default="recorded",
-        description="Where the methods are judged: on recorded sweeps, or live on a test server.",
-    )
     split: Literal["test", "validation"] = Field(default="test", description="Split to evaluate on; test is sealed.")
     model: Path | None = Field(default=None, description="Folder of a model artefact; the champion if not given.")
-    live: LiveSettings = LiveSettings()
-    live_cells: Path = Field(
-        default=Path("live-cells"), description="Folder that keeps what was measured live, to go on after a stop."
-    )
 
 
 def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tuple[Evaluation, Artefact, SweepDataset]:

@@ -13,14 +13,19 @@ from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings
 
 
 class RecordSettings(ProgramSettings):
-    """What a program on stored records is told; for MariaDB other values are the defaults."""
+    """What a program on stored records is told."""
 
-    server: str
     store: Path = Field(default=NATIVE_STORE, description="Folder of the record store.")
     tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Configurations that the refiner may set.")
     comparison: EvaluationSettings = EvaluationSettings()
     baselines: BaselineSettings = BaselineSettings()
+
+
+class KindRecordSettings(RecordSettings):
+    """The same where a model of one kind of server is made; for MariaDB other values are the defaults."""
+
+    server: str
 
     def for_mariadb(self) -> dict[str, Any]:
         """Defaults for MariaDB: its store, and what else a program does otherwise there."""

@@ -21,7 +21,7 @@ from poolpilot.pipelines.evaluate.baselines import fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.censored_sweeps import censored_sweeps
 from poolpilot.pipelines.evaluate.evaluate import check_grid, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation
-from poolpilot.pipelines.evaluate.record_settings import RecordSettings
+from poolpilot.pipelines.evaluate.record_settings import KindRecordSettings
 from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import FEWEST_WORKLOADS
 from poolpilot.pipelines.progress_bars import ProgressBars, progress_bars
@@ -34,7 +34,7 @@ from poolpilot.pipelines.train.registry import register, set_production_alias, s
 PREDICTED = "predicted"
 
 
-class PromoteSettings(RecordSettings):
+class PromoteSettings(KindRecordSettings):
     """Settings of `poolpilot learn promote`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PROMOTE_")

@@ -15,14 +15,14 @@ from poolpilot.models.card import PredictorSettings
 from poolpilot.models.champion import Kind, any_machine_folder
 from poolpilot.models.latent.ratios import FEATURES_OF_RATIOS
 from poolpilot.models.out_of_distribution import DistributionSettings
-from poolpilot.pipelines.evaluate.record_settings import RecordSettings
+from poolpilot.pipelines.evaluate.record_settings import KindRecordSettings
 from poolpilot.pipelines.store.older_timer import OlderTimer
 
 Features = Literal["all", "ratios"]
 """What a network is shown: all features, or those alone of which the ratios are made."""
 
 
-class TrainSettings(RecordSettings):
+class TrainSettings(KindRecordSettings):
     """Settings of `poolpilot learn train`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TRAIN_")
@@ -72,7 +72,7 @@ class TrainSettings(RecordSettings):
         return tuple(name for name in feature_names() if name not in FEATURES_OF_RATIOS)
 
     def for_mariadb(self) -> dict[str, Any]:
-        """See `RecordSettings.for_mariadb`; and another recipe, from the model on that has seen most."""
+        """See `KindRecordSettings.for_mariadb`; and another recipe, from the model on that has seen most."""
         return {
             **super().for_mariadb(),
             "server_views": True,

@@ -114,7 +114,6 @@ def evaluate(
     workloads: Annotated[
         Path | None, flag("--workloads", "Evaluate live on the workload files of this folder.", "FOLDER")
     ] = None,
-    server: Annotated[str | None, flag("--server", "Whose records: native, simulated or mariadb.", "NAME")] = None,
     store: Annotated[Path | None, flag("--store", "Folder of the records.", "FOLDER")] = None,
     split: Annotated[str | None, flag("--split", "validation or test.", "NAME")] = None,
     model: Model = None,

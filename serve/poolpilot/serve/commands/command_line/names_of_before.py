@@ -37,6 +37,7 @@ FLAGS_OF_BEFORE: Mapping[tuple[str, str], str] = {
     ("climb", "--list-settings"): "`poolpilot check --settings climb --defaults`",
     ("climb", "--settings"): "--config",
     ("climb", "--window"): "--period",
+    ("evaluate", "--server"): "--workloads FOLDER, whose files each name a server",
     ("learn", "--no-track"): "--set track=false",
 }
 """Those that are no setting of their name: what does the same today."""

@@ -16,13 +16,6 @@ def run(settings: "EvaluateAnywhereSettings", json_path: Path | None) -> None:
     console = terminal()
     if settings.workloads is not None:
         return run_files(settings, settings.workloads, console, json_path)
-    if settings.server == "mariadb":
-        from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
-
-        live = evaluate_live(settings, console)
-        console.print(live.table())
-        write_json(json_path, live.as_dict())
-        return
     from poolpilot.pipelines.evaluate.evaluate import evaluate
     from poolpilot.pipelines.evaluate.evaluation_tables import evaluation_table
 

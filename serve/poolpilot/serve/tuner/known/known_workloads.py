@@ -125,10 +125,6 @@ class KnownWorkloads(BaseModel):
         )
         return KnownWorkloads(entries=tuple(each for each in entries if each.misses < MOST_MISSES))
 
-    def has_verified(self, pool_tuple: PoolTuple) -> bool:
-        """Whether a tuple was verified for a workload that is known."""
-        return any(each.best.core == pool_tuple.core for each in self.entries)
-
 
 def ratio_distance(first: Ratios, second: Ratios) -> float:
     """Root mean square difference over the ratios that both have; infinite where they share too few."""
