@@ -67,9 +67,15 @@ def measured(task: Task) -> Found:
     for plan in PLANS.values():
         settings = {"store": plan.store, "racing": plan.racing, "climbs": 0, "random_share": 0.0}
         collect(CollectSettings.load(None, settings), plan.planned(), Staging(grid=GRID))
-    stores = ("--store", str(PLANS["fit"].store), "--judged-store", str(PLANS["judge"].store))
-    evaluations = ("--workloads", "60", "--evaluations", "3" if task.quick else "300", "--step", "0.8")
-    return dict(told("calibrate", *stores, *evaluations, *(flag for name in FITTED for flag in ("--fitted", name))))
+    given = {
+        "judged_store": PLANS["judge"].store,
+        "workloads": 60,
+        "evaluations": 3 if task.quick else 300,
+        "step": 0.8,
+        "fitted": ",".join(FITTED),
+    }
+    assigned = (word for name, value in given.items() for word in ("--set", f"{name}={value}"))
+    return dict(told("learn", "calibrate", "--store", str(PLANS["fit"].store), *assigned))
 
 
 EXPERIMENTS = {

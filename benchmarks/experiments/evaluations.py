@@ -59,7 +59,7 @@ def evaluated(_: Task) -> Found:
 def files_evaluated(task: Task, folder: Callable[[], Path], shown: Sequence[str]) -> Found:
     """The methods that a page shows, on all files of a folder; workload files resume by themselves."""
     runs = KEPT / f"{task.scenario}.files.jsonl"
-    report = told("evaluate", "--workloads", str(folder()), "--files.runs", str(runs))
+    report = told("evaluate", "--workloads", str(folder()), "--set", f"files.runs={runs}")
     return {
         "workloads": report["workloads"],
         "censored": report["censored"],

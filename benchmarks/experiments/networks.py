@@ -18,8 +18,8 @@ STORES: dict[str, tuple[Path, Kind]] = {
     "simulated": (SIMULATED, "native"),
 }
 COLLECT = (
-    *("--server", "simulated", "--simulated.workloads", "244", "--simulated.composed", "400"),
-    *("--simulated.validation", "80", "--store", str(SIMULATED)),
+    *("--server", "simulated", "--store", str(SIMULATED)),
+    *("--set", "simulated.workloads=244", "--set", "simulated.composed=400", "--set", "simulated.validation=80"),
 )
 
 
@@ -31,7 +31,7 @@ def measured(task: Task) -> Found:
     """
     store, server = STORES[task.scenario]
     if store == SIMULATED and not store.is_dir():
-        command = [str(Path(sys.executable).parent / "poolpilot"), "collect", *COLLECT]
+        command = [str(Path(sys.executable).parent / "poolpilot"), "learn", "collect", *COLLECT]
         if subprocess.run(command, check=False).returncode:
             raise ServerError("the simulated records could not be collected; what was said stands above")
     dataset = read_dataset(store, "train", "validation")
