@@ -1,10 +1,10 @@
 """Admission in the simulated pool through Python: limits that matter, and controllers that look for them."""
 
 import pytest
+from tests.env.climbing.admission_families import ADMISSION_FAMILIES, draw_transactions
 
 from poolpilot.env.climbing.admission import LimitSample, control
 from poolpilot.env.servers.simulated import SimulatedServer
-from poolpilot.env.workloads.admission_families import ADMISSION_FAMILIES, draw_transactions
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.measures import ADMISSION_COUNTERS, ADMISSION_GAUGES, ADMISSION_HISTOGRAM
 from poolpilot.native_pool import Climber, LivePool
