@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.workload_files import composition_of, drawn
 from harness.experiment import Experiment, Found, Rows, Task, by_scenario
 from page_tables.advice_table import SOURCES, VERDICTS
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
@@ -30,6 +29,7 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
+from rivals.drawn_workloads import composition_of, drawn
 from rivals.scenarios import JUDGED, SHOWN, ScenarioWindows
 
 CPUS = ("1", "4", "16", "64")

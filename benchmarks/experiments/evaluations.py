@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.workload_files import write_drawn
 from harness.experiment import Experiment, Found, Rows, Task
 from page_tables.demo_table import COMPARED
 from page_tables.drawn_tables import SEEDS
 from page_tables.drawn_tables import SHOWN as SHOWN_OF_DRAWN
 from page_tables.file_tables import SHOWN
 from poolpilot.errors import ServerError
+from rivals.drawn_workloads import write_drawn
 
 POOLPILOT = str(Path(sys.executable).parent / "poolpilot")
 WORKLOADS = Path("benchmarks/workloads")

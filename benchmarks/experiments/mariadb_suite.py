@@ -47,7 +47,7 @@ QUICK = MeasurementSettings(
 FURTHER = ("warm_start", "portfolio_3")
 """Methods beside the advice and the constants."""
 
-RECORDS = Path("build/bench/suite_records")
+RECORDS, QUICK_RECORDS = Path("build/bench/suite_records"), Path("build/bench/suite_records.quick")
 READ = ("first", "second", "third")
 """What a reading is called, by its draw."""
 
@@ -62,7 +62,8 @@ def measured(task: Task, objective: ObjectiveName) -> Found:
     """All choices on one workload."""
     cell, settings = cells()[task.scenario], settings_of(objective, quick=task.quick)
     adviser = Advisor(Model.load(None, "mariadb"), server_view=True)
-    methods, keep = further(settings, cell.workload.cycle_s), partial(_keep_sweep, cell, settings)
+    methods = further(settings, cell.workload.cycle_s)
+    keep = partial(_keep_sweep, cell, settings, QUICK_RECORDS if task.quick else RECORDS)
     return run_suite_cell(cell, adviser, methods, settings, lambda _: None, keep).as_dict()
 
 
@@ -85,14 +86,16 @@ def further(settings: SuiteRunSettings, cycle_s: float) -> Mapping[str, OpenMeth
     return methods_on(load_curves(), networks(None), in_cycles, budget_s).opened
 
 
-def _keep_sweep(cell: SuiteCell, settings: SuiteRunSettings, limits: KnobSpace, swept: Sequence[Measured]) -> None:
+def _keep_sweep(
+    cell: SuiteCell, settings: SuiteRunSettings, folder: Path, limits: KnobSpace, swept: Sequence[Measured]
+) -> None:
     """Keeps the windows of a sweep as records, so that methods can be replayed on them."""
     workload, collecting = cell.workload, CollectSettings(server="mariadb")
     counts = OBJECTIVES[settings.objective](workload)
     planned = PlannedWorkload(SUITE[workload.family].split, workload)
     row = workload_row(planned, limits, counts, DEFAULT_GRID)
     context = shared_context(planned, collecting.machine, collecting.server, f"suite-{workload.name}")
-    keep_sweep(StagingStore(RECORDS / settings.objective), row, context, counts, swept)
+    keep_sweep(StagingStore(folder / settings.objective), row, context, counts, swept)
 
 
 def summarise(rows: Rows, objective: ObjectiveName) -> dict[str, Any]:

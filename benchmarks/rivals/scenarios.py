@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from experiments.workload_files import drawn
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
@@ -15,6 +14,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
+from rivals.drawn_workloads import drawn
 
 MACHINES = (3, 6, 12, 24, 48, 96)
 """Processors; the curves draw theirs from 1 to 128, and those with as many as a scenario are left out for it."""
