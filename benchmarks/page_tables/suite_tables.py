@@ -7,10 +7,9 @@ from typing import Any
 from page_tables.part import Part, percent, table
 from poolpilot.env.workloads.family import Split
 from suite.expectations import EXPECTATIONS
-from suite.judgement import MARGIN
+from suite.judgement import ADVICE, MARGIN
 from suite.suite_cells import DRAWS as NUMBER_OF_DRAWS
 from suite.suite_cells import SUITE
-from suite.suite_run import ADVICE
 
 KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sealed"}
 """What the page calls families that methods may have learned from, whose composition is new, and that are sealed."""

@@ -13,6 +13,9 @@ from suite.expectation import Expectation
 MARGIN = 0.05
 """Loss to the default under which a choice on a flat workload is as good as it."""
 
+ADVICE = "advice"
+"""What the advice is called among the methods."""
+
 CONFIDENCE, POWER = 0.95, 0.8
 
 Outcome = Literal["right", "wrong", "not shown"]

@@ -27,10 +27,10 @@ from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept,
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
+from suite.judgement import ADVICE
 from suite.objectives import OBJECTIVES, ObjectiveName, judged
 from suite.suite_cells import SuiteCell
 
-ADVICE = "advice"
 CONSTANTS: Mapping[str, PoolTuple] = {
     "constant_16_3_10": PoolTuple(16, 3, 10),
     "constant_4_3_10": PoolTuple(4, 3, 10),

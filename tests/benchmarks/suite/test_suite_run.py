@@ -18,9 +18,9 @@ from poolpilot.pipelines.evaluate.stage import Stage
 from suite import suite_run
 from suite.expectation import Expectation
 from suite.judged_cell import judged_cell
+from suite.judgement import ADVICE
 from suite.suite_cells import SuiteCell, named_cells, suite_cells
 from suite.suite_run import (
-    ADVICE,
     CellResult,
     SuiteRunSettings,
     run_suite_cell,
