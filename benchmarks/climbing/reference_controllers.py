@@ -5,15 +5,10 @@ from collections.abc import Callable, Mapping
 from poolpilot.native_pool import Climber, SpectralClimber, SpectralSettings
 from poolpilot.native_pool._core import (
     ControlTheoryClimber,
-    ControlTheorySettings,
     DotnetClimber,
-    DotnetSettings,
     GoldenSectionClimber,
-    GoldenSectionSettings,
     ProbingClimber,
-    ProbingSettings,
     ThreeStateClimber,
-    ThreeStateSettings,
 )
 
 SPECTRAL = "spectral"
@@ -36,9 +31,9 @@ def ours(settings: SpectralSettings) -> MakeClimber:
 
 BASELINES: Mapping[str, MakeClimber] = {
     ARTICLE: ours(SpectralSettings.article()),
-    DOTNET: lambda start, largest: DotnetClimber(DotnetSettings(), start, 1, largest),
-    PROBING: lambda start, largest: ProbingClimber(ProbingSettings(), start, 1, largest),
-    "control_theory": lambda start, largest: ControlTheoryClimber(ControlTheorySettings(), start, 1, largest),
-    "three_state": lambda start, largest: ThreeStateClimber(ThreeStateSettings(), start, 1, largest),
-    "golden_section": lambda start, largest: GoldenSectionClimber(GoldenSectionSettings(), start, 1, largest),
+    DOTNET: lambda start, largest: DotnetClimber(start, 1, largest),
+    PROBING: lambda start, largest: ProbingClimber(start, 1, largest),
+    "control_theory": lambda start, largest: ControlTheoryClimber(start, 1, largest),
+    "three_state": lambda start, largest: ThreeStateClimber(start, 1, largest),
+    "golden_section": lambda start, largest: GoldenSectionClimber(start, 1, largest),
 }

@@ -54,12 +54,22 @@ py::dict as_dict(const KnobRecord& record) {
                   "decision"_a = record.decision(), "reason"_a = record.text());
 }
 
-template <typename AnyClimber>
-py::list log_of(const AnyClimber& climber) {
-  py::list records;
-  const auto& kept = climber.journal().records();
-  for (std::size_t i = 0; i < kept.size(); ++i) records.append(as_dict(kept[i]));
-  return records;
+template <typename Climbing, typename... Bases>
+void bind_settings_and_journal(py::class_<Climbing, Bases...>& climber) {
+  climber.def_property_readonly("settings", &Climbing::settings)
+      .def_property_readonly("mode", [](const Climbing& one) { return name_of(one.mode()); })
+      .def_property_readonly(
+          "latest", [](const Climbing& one) { return as_dict(one.journal().latest()); },
+          "The latest record, kept even where the log is off.")
+      .def(
+          "log",
+          [](const Climbing& one) {
+            py::list records;
+            const auto& kept = one.journal().records();
+            for (std::size_t i = 0; i < kept.size(); ++i) records.append(as_dict(kept[i]));
+            return records;
+          },
+          "One record of every update, oldest first, where the log is on.");
 }
 
 Sample sample_of(std::optional<double> throughput, double connections, double latency_s, int size,
@@ -97,9 +107,10 @@ void adopt(KnobClimber& climber, const SpectralSettings& settings,
 }
 
 void bind_knobs(py::module_& module) {
-  py::class_<KnobClimber>(module, "KnobClimber",
-                          "Spectral climbing on many knobs at once, each at its own frequency.")
-      .def(py::init(&make_knob_climber), py::arg("settings"), py::arg("knobs"), py::arg("values"))
+  py::class_<KnobClimber> bound(
+      module, "KnobClimber", "Spectral climbing on many knobs at once, each at its own frequency.");
+  bind_settings_and_journal(bound);
+  bound.def(py::init(&make_knob_climber), py::arg("settings"), py::arg("knobs"), py::arg("values"))
       .def(
           "update",
           [](KnobClimber& climber, std::optional<double> throughput, double connections,
@@ -115,16 +126,8 @@ void bind_knobs(py::module_& module) {
           "Takes one sample and returns the values to set next.")
       .def("adopt", &adopt, py::arg("settings"), py::arg("prices") = std::vector<double>(),
            "Other settings from the next sample on, and other prices where there are any.")
-      .def_property_readonly("settings", &KnobClimber::settings)
       .def_property_readonly("period_s", &KnobClimber::period_s)
       .def_property_readonly("values", &KnobClimber::values)
-      .def_property_readonly("mode",
-                             [](const KnobClimber& climber) { return name_of(climber.mode()); })
-      .def_property_readonly(
-          "latest", [](const KnobClimber& climber) { return as_dict(climber.journal().latest()); },
-          "The latest record, kept even where the log is off.")
-      .def("log", &log_of<KnobClimber>,
-           "One record of every update, oldest first, where the log is on.")
       .def_property_readonly("ratios", &KnobClimber::ratios)
       .def_property_readonly("errors", &KnobClimber::errors);
 }
@@ -145,8 +148,9 @@ void bind_climb(py::module_& module) {
                                   "adaptive thread pool.")
       .def_static("article", &SpectralSettings::article, "Trub's own method.");
 
-  py::class_<SpectralClimber, Climber>(module, "SpectralClimber",
-                                       "Hill climbing on the pool size by a wave and its echo.")
+  py::class_<SpectralClimber, Climber> spectral(
+      module, "SpectralClimber", "Hill climbing on the pool size by a wave and its echo.");
+  spectral
       .def(py::init([](const SpectralSettings& settings, int initial_size, int min_size,
                        int max_size, bool warm) {
              return SpectralClimber(settings, initial_size, {.min = min_size, .max = max_size},
@@ -155,16 +159,8 @@ void bind_climb(py::module_& module) {
            py::arg("settings"), py::arg("initial_size"), py::arg("min_size"), py::arg("max_size"),
            py::kw_only(), py::arg("warm") = false)
       .def("adopt", &SpectralClimber::adopt, py::arg("settings"),
-           "Other settings from the next sample on.")
-      .def_property_readonly("settings", &SpectralClimber::settings)
-      .def_property_readonly("mode",
-                             [](const SpectralClimber& climber) { return name_of(climber.mode()); })
-      .def_property_readonly(
-          "latest",
-          [](const SpectralClimber& climber) { return as_dict(climber.journal().latest()); },
-          "The latest record, kept even where the log is off.")
-      .def("log", &log_of<SpectralClimber>,
-           "One record of every update, oldest first, where the log is on.");
+           "Other settings from the next sample on.");
+  bind_settings_and_journal(spectral);
 
   bind_knobs(module);
 }

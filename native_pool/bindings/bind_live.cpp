@@ -10,7 +10,6 @@
 
 #include "bindings/bind_queues.hpp"
 #include "bindings/to_dict.hpp"
-#include "live/echo_loop.hpp"
 #include "live/server.hpp"
 
 namespace poolpilot {
@@ -82,25 +81,11 @@ void bind_live(py::module_& module) {
           },
           "Everything counted since the start.")
       .def(
-          "last_snapshot",
-          [](const LivePool& pool) {
-            return to_dict(without_gil([&] { return pool.last_snapshot(); }));
-          },
-          "What had been counted when the pool was closed; call after close.")
-      .def(
           "replayed_events",
           [](const LivePool& pool) {
             return without_gil([&] { return replay_all(pool.event_logs()); });
           },
           "(recorded events, events a fresh machine answers alike); call after close.");
-
-  py::class_<EchoLoop>(module, "EchoLoop",
-                       "One thread and one epoll that answer every request at once: a floor.")
-      .def(py::init<const std::string&, int>(), py::arg("address"), py::kw_only(),
-           py::arg("cpu") = -1, py::call_guard<py::gil_scoped_release>())
-      .def_property_readonly("address", &EchoLoop::address, "Where clients connect.")
-      .def("close", &EchoLoop::close, py::call_guard<py::gil_scoped_release>(),
-           "Ends the thread and closes every connection.");
 }
 
 }  // namespace poolpilot

@@ -11,6 +11,7 @@
 namespace poolpilot {
 namespace {
 
+using namespace py::literals;
 using load::ClassReport;
 using load::ClassSpec;
 using load::LoadGenerator;
@@ -28,40 +29,26 @@ py::list sparse(const HistogramCounts& histogram) {
 }
 
 py::dict to_dict(const ClassReport& report) {
-  py::dict fields;
-  fields["sent"] = report.sent;
-  fields["completed"] = report.completed;
-  fields["failed"] = report.failed;
-  fields["refused"] = report.refused;
-  fields["lost"] = report.lost;
-  fields["undelivered"] = report.undelivered;
-  fields["latency_counts"] = sparse(report.latency_us);
-  fields["latency_total_us"] = report.latency_us.total;
-  fields["latency_total_squares_us"] = report.latency_us.total_squares;
-  return fields;
+  return py::dict("sent"_a = report.sent, "completed"_a = report.completed,
+                  "failed"_a = report.failed, "refused"_a = report.refused, "lost"_a = report.lost,
+                  "undelivered"_a = report.undelivered,
+                  "latency_counts"_a = sparse(report.latency_us),
+                  "latency_total_us"_a = report.latency_us.total,
+                  "latency_total_squares_us"_a = report.latency_us.total_squares);
 }
 
 py::dict to_dict(const Report& report) {
-  py::dict fields;
-  fields["time_s"] = report.time_s;
-  fields["unexpected"] = report.unexpected;
-  fields["backlog"] = report.backlog;
-  fields["dropped"] = report.dropped;
-  fields["unsent"] = report.unsent;
-  fields["connections"] = report.connections;
-  fields["process_cpu_s"] = report.process_cpu_s;
-  fields["errors"] = report.errors;
-  fields["send_delay_counts"] = sparse(report.send_delay_us);
-  fields["send_delay_total_us"] = report.send_delay_us.total;
-  py::dict loop;
-  loop["wall_s"] = report.loop.wall_s;
-  loop["cpu_s"] = report.loop.cpu_s;
-  loop["waited_s"] = report.loop.waited_s;
-  fields["loop"] = loop;
   py::dict classes;
   for (const ClassReport& one : report.classes) classes[py::str(one.name)] = to_dict(one);
-  fields["classes"] = classes;
-  return fields;
+  return py::dict(
+      "time_s"_a = report.time_s, "unexpected"_a = report.unexpected, "backlog"_a = report.backlog,
+      "dropped"_a = report.dropped, "unsent"_a = report.unsent,
+      "connections"_a = report.connections, "process_cpu_s"_a = report.process_cpu_s,
+      "errors"_a = report.errors, "send_delay_counts"_a = sparse(report.send_delay_us),
+      "send_delay_total_us"_a = report.send_delay_us.total,
+      "loop"_a = py::dict("wall_s"_a = report.loop.wall_s, "cpu_s"_a = report.loop.cpu_s,
+                          "waited_s"_a = report.loop.waited_s),
+      "classes"_a = classes);
 }
 
 void bind_step(py::module_& module) {
@@ -69,11 +56,12 @@ void bind_step(py::module_& module) {
       .def(py::init([](const std::string& op, double us, double variation, const std::string& kind,
                        bool reported, int latch, int spread, int spin_us, double waiter_cost_us,
                        const std::string& priority) {
-             return StepSpec{load::op_named(op),
+             return StepSpec{static_cast<Op>(index_named("op", kOpNames, op) + 1),
                              us,
                              variation,
-                             load::wait_kind_named(kind),
-                             load::session_priority_named(priority),
+                             static_cast<WaitKind>(index_named("kind", kWaitKindNames, kind)),
+                             static_cast<SessionPriority>(
+                                 index_named("priority", kSessionPriorityNames, priority)),
                              reported,
                              latch,
                              spread,

@@ -14,6 +14,7 @@
 namespace poolpilot {
 namespace {
 
+using namespace py::literals;
 using sim::Network;
 using sim::NetworkCount;
 using sim::NetworkSpec;
@@ -23,22 +24,14 @@ using sim::StationSpec;
 constexpr double kMostEvents = 1e15;
 
 py::dict to_dict(const NetworkCount& count) {
-  py::dict fields;
-  fields["seconds"] = count.seconds;
-  fields["events"] = count.events;
   py::list stations;
   for (const sim::StationCount& one : count.stations) {
-    py::dict station;
-    station["visits"] = one.visits;
-    station["class_visits"] = one.class_visits;
-    station["class_stay_s"] = one.class_stay_s;
-    station["class_wait_s"] = one.class_wait_s;
-    station["class_present_s"] = one.class_present_s;
-    station["busy_s"] = one.busy_s;
-    stations.append(station);
+    stations.append(py::dict("visits"_a = one.visits, "class_visits"_a = one.class_visits,
+                             "class_stay_s"_a = one.class_stay_s,
+                             "class_wait_s"_a = one.class_wait_s,
+                             "class_present_s"_a = one.class_present_s, "busy_s"_a = one.busy_s));
   }
-  fields["stations"] = stations;
-  return fields;
+  return py::dict("seconds"_a = count.seconds, "events"_a = count.events, "stations"_a = stations);
 }
 
 NetworkCount run_network(Network& network, std::optional<std::int64_t> services,

@@ -19,20 +19,16 @@ PoolTuple tuple_of(const py::kwargs& values) {
 }
 
 py::dict to_dict(const PoolSnapshot& snapshot) {
-  py::dict fields;
-  fields["time_s"] = snapshot.time_s;
-  fields["tuple_epoch"] = snapshot.tuple_epoch;
-  fields["pool_tuple"] = to_dict(snapshot.tuple);
-  fields["counters"] = snapshot.counters;
-  fields["gauges"] = snapshot.gauges;
+  using namespace py::literals;
   py::dict histograms;
   for (const auto& [name, histogram] : snapshot.histograms) {
     const py::array_t<std::int64_t> counts(static_cast<py::ssize_t>(histogram.counts.size()),
                                            histogram.counts.data());
     histograms[py::str(name)] = py::make_tuple(counts, histogram.total, histogram.total_squares);
   }
-  fields["histograms"] = histograms;
-  return fields;
+  return py::dict("time_s"_a = snapshot.time_s, "tuple_epoch"_a = snapshot.tuple_epoch,
+                  "pool_tuple"_a = to_dict(snapshot.tuple), "counters"_a = snapshot.counters,
+                  "gauges"_a = snapshot.gauges, "histograms"_a = histograms);
 }
 
 }  // namespace poolpilot

@@ -1,6 +1,5 @@
 #include "climb/echo.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -8,13 +7,9 @@
 
 namespace poolpilot {
 
-Echo::Echo(const SpectralSettings& settings)
-    : period_(settings.wave_period),
-      window_(settings.full_window()),
-      longest_(settings.longest_wave()),
-      memory_(settings.noise_memory) {
-  sizes_.reserve(static_cast<std::size_t>(longest_));
-  throughputs_.reserve(static_cast<std::size_t>(longest_));
+Echo::Echo(const SpectralSettings& settings) : window_(settings.full_window()) {
+  sizes_.reserve(static_cast<std::size_t>(window_));
+  throughputs_.reserve(static_cast<std::size_t>(window_));
 }
 
 void Echo::clear() {
@@ -29,7 +24,7 @@ void Echo::add(double size, double throughput) {
 }
 
 Answer Echo::answer() const {
-  const int periods = samples() / period_;
+  const int periods = samples() / kWavePeriod;
   const auto size = relative_component(sizes_, static_cast<std::size_t>(periods));
   const auto throughput = relative_component(throughputs_, static_cast<std::size_t>(periods));
   const Noise noise = noise_so_far();
@@ -46,12 +41,10 @@ void Echo::conclude() {
   clear();
 }
 
-// The latest full window: its neighbouring bins tell noise near the wave's frequency.
+// The neighbouring bins tell noise near the wave's frequency.
 Noise Echo::noise_so_far() const {
-  const auto length = static_cast<std::size_t>(std::min(samples(), window_));
-  const std::span<const double> latest(throughputs_.data() + throughputs_.size() - length, length);
-  const Neighbours beside = neighbour_noise(latest, length / static_cast<std::size_t>(period_));
-  return noise_.with(beside.variance, beside.freedom, memory_);
+  const Neighbours beside = neighbour_noise(throughputs_, throughputs_.size() / kWavePeriod);
+  return noise_.with(beside.variance, beside.freedom, kNoiseMemory);
 }
 
 double Echo::mean_of_latest(int from, int count) const {

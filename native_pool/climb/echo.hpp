@@ -20,7 +20,7 @@ struct Answer {
 
 class Echo {
  public:
-  // Reserves memory for the longest wave that the settings allow; add() allocates none.
+  // Reserves memory for a full window; add() allocates none.
   explicit Echo(const SpectralSettings& settings);
 
   // A new wave begins; what is known of the noise stays.
@@ -31,15 +31,15 @@ class Echo {
 
   void add(double size, double throughput);
   int samples() const { return static_cast<int>(sizes_.size()); }
-  bool period_full() const { return samples() > 0 && samples() % period_ == 0; }
-  bool full() const { return samples() >= longest_; }
+  bool period_full() const { return samples() > 0 && samples() % kWavePeriod == 0; }
+  bool full() const { return samples() >= window_; }
 
   // The answer of all whole periods so far.
   Answer answer() const;
 
   // Mean throughput of the latest whole period's low and high half.
-  double latest_low() const { return mean_of_latest(period_, period_ / 2); }
-  double latest_high() const { return mean_of_latest(period_ / 2, period_ / 2); }
+  double latest_low() const { return mean_of_latest(kWavePeriod, kWavePeriod / 2); }
+  double latest_high() const { return mean_of_latest(kWavePeriod / 2, kWavePeriod / 2); }
 
   // The wave is over: what it has shown of the noise joins what is known, once.
   void conclude();
@@ -48,10 +48,7 @@ class Echo {
  private:
   double mean_of_latest(int from, int count) const;
 
-  int period_;
   int window_;
-  int longest_;
-  double memory_;
   std::vector<double> sizes_;
   std::vector<double> throughputs_;
   Noise noise_;

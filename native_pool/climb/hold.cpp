@@ -11,9 +11,13 @@ namespace {
 // Part of a deviation that may be left where what has left its reference counts as back.
 constexpr double kHalfWay = 0.5;
 
+// Samples of the reference that a quick exit needs where the climb has measured the noise: their
+// mean is then half as sure as that of a whole reference.
+constexpr int kQuickReferenceSamples = 4;
+
 // Samples that the reference grows to.
 int most_samples(const SpectralSettings& settings) {
-  return std::max(settings.full_window(), settings.hcm_reference_samples);
+  return std::max(settings.full_window(), kReferenceSamples);
 }
 
 double median_of(std::vector<double>& values) {
@@ -23,10 +27,9 @@ double median_of(std::vector<double>& values) {
 
 }  // namespace
 
-WatchedMeasure::WatchedMeasure(const SpectralSettings& settings) {
-  const auto samples = static_cast<std::size_t>(settings.hcm_exit_samples);
-  latest_.reserve(samples + 1);
-  sorted_.reserve(samples);
+WatchedMeasure::WatchedMeasure() {
+  latest_.reserve(kExitSamples + 1);
+  sorted_.reserve(kExitSamples);
 }
 
 void WatchedMeasure::clear(double noise) {
@@ -38,14 +41,14 @@ void WatchedMeasure::clear(double noise) {
 
 void WatchedMeasure::add(double value, const SpectralSettings& settings) {
   latest_.push_back(value);
-  if (std::cmp_less_equal(latest_.size(), settings.hcm_exit_samples)) return;
+  if (std::cmp_less_equal(latest_.size(), kExitSamples)) return;
   if (samples_ < most_samples(settings)) absorb(latest_.front());
   latest_.pop_front();
 }
 
-void WatchedMeasure::add_aside(double value, const SpectralSettings& settings) {
+void WatchedMeasure::add_aside(double value) {
   latest_.push_back(value);
-  if (std::cmp_greater(latest_.size(), settings.hcm_exit_samples)) latest_.pop_front();
+  if (std::cmp_greater(latest_.size(), kExitSamples)) latest_.pop_front();
 }
 
 double WatchedMeasure::latest_deviation(std::size_t count, std::size_t newest) const {
@@ -59,21 +62,21 @@ double WatchedMeasure::latest_deviation(std::size_t count, std::size_t newest) c
 double WatchedMeasure::deviation(const SpectralSettings& settings) {
   if (samples_ < 2 || mean_ <= 0.0) return 0.0;
   const double quick = quick_deviation(settings);
-  return quick != 0.0 ? quick : slow_deviation(settings);
+  return quick != 0.0 ? quick : slow_deviation();
 }
 
-double WatchedMeasure::limit(const SpectralSettings& settings, double latest) const {
+double WatchedMeasure::limit(double latest) const {
   // Few degrees of freedom widen it, as Student's t does.
   const double freedom = samples_ - 1;
   const double seen = std::sqrt(squares_ / freedom * (1.0 + 4.0 / freedom)) / mean_;
   const double noise = std::max(seen, known_noise_);
   const double error = noise * std::sqrt(1.0 / latest + 1.0 / samples_);
-  return std::max(settings.hcm_valuable_diff / 100.0, settings.hcm_exit_confidence * error);
+  return std::max(kDeviation, kExitConfidence * error);
 }
 
-double WatchedMeasure::slow_deviation(const SpectralSettings& settings) {
-  if (std::cmp_less(latest_.size(), settings.hcm_exit_samples)) return 0.0;
-  if (samples_ < settings.hcm_reference_samples) return 0.0;
+double WatchedMeasure::slow_deviation() {
+  if (std::cmp_less(latest_.size(), kExitSamples)) return 0.0;
+  if (samples_ < kReferenceSamples) return 0.0;
   sorted_.clear();
   double sum = 0.0;
   for (std::size_t i = 0; i < latest_.size(); ++i) {
@@ -84,13 +87,12 @@ double WatchedMeasure::slow_deviation(const SpectralSettings& settings) {
   const double mean = sum / latest / mean_ - 1.0;
   const double median = median_of(sorted_) / mean_ - 1.0;
   if (mean * median <= 0.0) return 0.0;
-  return std::min(std::abs(mean), std::abs(median)) > limit(settings, latest) ? mean : 0.0;
+  return std::min(std::abs(mean), std::abs(median)) > limit(latest) ? mean : 0.0;
 }
 
 double WatchedMeasure::quick_deviation(const SpectralSettings& settings) const {
   const auto wanted = static_cast<std::size_t>(settings.hcm_quick_exit_samples);
-  const int needed_samples =
-      known_noise_ > 0.0 ? settings.hcm_quick_reference_samples : most_samples(settings);
+  const int needed_samples = known_noise_ > 0.0 ? kQuickReferenceSamples : most_samples(settings);
   if (wanted == 0 || latest_.size() < wanted || samples_ < needed_samples) return 0.0;
   double sum = 0.0;
   double least = latest_.back();
@@ -103,7 +105,7 @@ double WatchedMeasure::quick_deviation(const SpectralSettings& settings) const {
   const auto latest = static_cast<double>(wanted);
   const double mean = sum / latest / mean_ - 1.0;
   const double nearest = (mean > 0.0 ? least : greatest) / mean_ - 1.0;
-  const double needed = limit(settings, latest);
+  const double needed = limit(latest);
   return std::abs(mean) > needed && nearest * mean > 0.0 && std::abs(nearest) > needed / 2.0 ? mean
                                                                                              : 0.0;
 }
@@ -115,9 +117,6 @@ void WatchedMeasure::absorb(double value) {
   squares_ += before * (value - mean_);
 }
 
-HoldWatch::HoldWatch(const SpectralSettings& settings)
-    : throughput_(settings), connections_(settings), latency_(settings) {}
-
 void HoldWatch::clear(double noise) {
   throughput_.clear(noise);
   connections_.clear(0.0);
@@ -126,7 +125,7 @@ void HoldWatch::clear(double noise) {
 }
 
 Departure HoldWatch::add(const Sample& sample, const SpectralSettings& settings, int patience) {
-  if (checking()) return check(sample, settings);
+  if (checking()) return check(sample);
   throughput_.add(sample.throughput, settings);
   connections_.add(sample.connections, settings);
   latency_.add(sample.latency_s, settings);
@@ -149,8 +148,8 @@ Departure HoldWatch::departure(const SpectralSettings& settings) {
   return deviation_ != 0.0 ? Departure::kLatency : Departure::kNone;
 }
 
-Departure HoldWatch::check(const Sample& sample, const SpectralSettings& settings) {
-  add_aside(sample, settings);
+Departure HoldWatch::check(const Sample& sample) {
+  add_aside(sample);
   constexpr std::size_t kLatest = 2;
   if (measure_of(suspected_).latest_deviation(kLatest) / deviation_ < kHalfWay) {
     forget_departure();
@@ -162,11 +161,11 @@ Departure HoldWatch::check(const Sample& sample, const SpectralSettings& setting
   return std::exchange(suspected_, Departure::kNone);
 }
 
-bool HoldWatch::came_back(const Sample& sample, const SpectralSettings& settings) {
+bool HoldWatch::came_back(const Sample& sample) {
   if (departed_ == Departure::kNone) return false;
-  add_aside(sample, settings);
+  add_aside(sample);
   const WatchedMeasure& measure = measure_of(departed_);
-  const auto half = static_cast<std::size_t>(settings.wave_period / 2);
+  constexpr std::size_t half = kWavePeriod / 2;
   if (measure.latest() < 2 * half) return false;
   const auto back = [&](std::size_t newest) {
     return measure.latest_deviation(half, newest) / deviation_ < kHalfWay;
@@ -180,10 +179,10 @@ void HoldWatch::forget_departure() {
   forget_latest();
 }
 
-void HoldWatch::add_aside(const Sample& sample, const SpectralSettings& settings) {
-  throughput_.add_aside(sample.throughput, settings);
-  connections_.add_aside(sample.connections, settings);
-  latency_.add_aside(sample.latency_s, settings);
+void HoldWatch::add_aside(const Sample& sample) {
+  throughput_.add_aside(sample.throughput);
+  connections_.add_aside(sample.connections);
+  latency_.add_aside(sample.latency_s);
 }
 
 void HoldWatch::forget_latest() {

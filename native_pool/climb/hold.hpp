@@ -12,17 +12,17 @@ namespace poolpilot {
 // One measure: the mean and variance of its reference, and its latest values.
 class WatchedMeasure {
  public:
-  explicit WatchedMeasure(const SpectralSettings& settings);
+  WatchedMeasure();
 
   // Forgets the reference. `noise` is the relative deviation of one value, if it is known.
   void clear(double noise);
 
-  // Only values that have stood `hcm_exit_samples` samples unchallenged join the reference, so that
+  // Only values that have stood `kExitSamples` samples unchallenged join the reference, so that
   // it never learns a change; it grows to a full window.
   void add(double value, const SpectralSettings& settings);
 
   // Takes a value into the latest alone.
-  void add_aside(double value, const SpectralSettings& settings);
+  void add_aside(double value);
 
   // Forgets the latest values, not the reference.
   void forget_latest() { latest_.clear(); }
@@ -32,8 +32,8 @@ class WatchedMeasure {
   std::size_t latest() const { return latest_.size(); }
 
   // Relative deviation of the latest values from the reference where it exceeds
-  // `hcm_valuable_diff` and `hcm_exit_confidence` standard errors; 0 otherwise. Of
-  // `hcm_exit_samples` values mean (noise) and median (outliers) must both say so, of
+  // `kDeviation` and `kExitConfidence` standard errors; 0 otherwise. Of
+  // `kExitSamples` values mean (noise) and median (outliers) must both say so, of
   // `hcm_quick_exit_samples` the mean, and every single one by half, if the noise is known or the
   // reference is full.
   double deviation(const SpectralSettings& settings);
@@ -43,8 +43,8 @@ class WatchedMeasure {
 
  private:
   void absorb(double value);
-  double limit(const SpectralSettings& settings, double latest) const;
-  double slow_deviation(const SpectralSettings& settings);
+  double limit(double latest) const;
+  double slow_deviation();
   double quick_deviation(const SpectralSettings& settings) const;
 
   int samples_ = 0;
@@ -59,8 +59,6 @@ enum class Departure { kNone, kThroughput, kConnections, kLatency };
 
 class HoldWatch {
  public:
-  explicit HoldWatch(const SpectralSettings& settings);
-
   // `noise` is the relative deviation of one throughput, 0 where it is not known.
   void clear(double noise);
 
@@ -72,7 +70,7 @@ class HoldWatch {
 
   // After a departure: takes a sample that the climb has measured nearby. True once both halves of
   // its latest wave have come half way back, so that it was no other workload either.
-  bool came_back(const Sample& sample, const SpectralSettings& settings);
+  bool came_back(const Sample& sample);
 
   // Forgets what has left the reference, not the reference.
   void forget_departure();
@@ -87,8 +85,8 @@ class HoldWatch {
 
  private:
   Departure departure(const SpectralSettings& settings);
-  Departure check(const Sample& sample, const SpectralSettings& settings);
-  void add_aside(const Sample& sample, const SpectralSettings& settings);
+  Departure check(const Sample& sample);
+  void add_aside(const Sample& sample);
   void forget_latest();
   const WatchedMeasure& measure_of(Departure departure) const;
 

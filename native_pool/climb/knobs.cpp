@@ -7,21 +7,30 @@
 #include "climb/spectrum.hpp"
 
 namespace poolpilot {
+namespace {
+
+// Growths of each knob's first wave: its error is that of a window which all knobs share.
+constexpr int kKnobFirstGrowths = 1;
+// Gain that a move must promise: less is not seen in the noise.
+constexpr double kWorth = 0.01;
+// How fast a knob forgets, per unit of ln that the others move: they shift its optimum.
+constexpr double kKnobFade = 0.25;
+// Factors on a knob's longest step when its slope has changed sign, and when not: those of RPROP.
+constexpr double kKnobStepShrink = 0.5;
+constexpr double kKnobStepGrowth = 1.2;
+
+}  // namespace
 
 KnobClimber::KnobClimber(const SpectralSettings& settings, std::vector<KnobRange> knobs,
                          const std::vector<int>& values)
-    : settings_(settings.validated()),
-      values_(values),
-      earlier_(values),
-      watch_(settings),
-      journal_(settings) {
+    : settings_(settings.validated()), values_(values), earlier_(values), journal_(settings) {
   if (knobs.empty() || knobs.size() > kMostKnobs || knobs.size() != values.size()) {
     throw std::invalid_argument("a climb needs one to four knobs with a value each");
   }
   for (std::size_t k = 0; k < knobs.size(); ++k) {
     knobs[k].limits.require(values[k]);
     knobs_.push_back({.range = knobs[k],
-                      .belief = Belief(knobs[k].limits, settings_.belief_points),
+                      .belief = Belief(knobs[k].limits, kBeliefPoints),
                       .wave = {},
                       .value = values[k],
                       .growths = 0,
@@ -39,7 +48,7 @@ const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<cons
   ++samples_;
   Sample checked = sample;
   checked.size = in_force.empty() ? 1 : std::max(1, in_force.front());
-  const Flaw flaw = flaw_of(checked, settings_.hcm_clock_jump * settings_.hcm_period);
+  const Flaw flaw = flaw_of(checked, kClockJump * settings_.hcm_period);
   if (flaw != Flaw::kNone) {
     if (mode_ != Mode::kOptimized) begin(Reason::kFlawed);
     reason_ = Reason::kFlawed;
@@ -71,8 +80,8 @@ void KnobClimber::restart(std::span<const int> values, Reason reason) {
     Knob& knob = knobs_[k];
     knob.value = knob.range.limits.clamp(k < values.size() ? values[k] : knob.value);
     knob.belief.forget();
-    knob.growths = settings_.knob_first_growths;
-    knob.reach = std::log(settings_.hcm_max_step_ratio);
+    knob.growths = kKnobFirstGrowths;
+    knob.reach = std::log(kMaxStepRatio);
     knob.last_lead = 0.0;
     knob.done = knob.range.limits.min == knob.range.limits.max;
   }
@@ -87,7 +96,7 @@ void KnobClimber::begin(Reason reason) {
     knob.series.clear();
   }
   throughputs_.clear();
-  settle_left_ = settings_.settle_samples;
+  settle_left_ = kSettleSamples;
   reason_ = reason;
   ask(0);
 }
@@ -163,7 +172,7 @@ double KnobClimber::residual_variance() const {
 void KnobClimber::measure() {
   const double freedom =
       static_cast<double>(throughputs_.size()) - 1.0 - static_cast<double>(knobs_.size());
-  noise_so_far_ = noise_.with(residual_variance(), freedom, settings_.noise_memory);
+  noise_so_far_ = noise_.with(residual_variance(), freedom, kNoiseMemory);
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     ratios_[k] = knobs_[k].range.price;
     errors_[k] = 0.0;
@@ -184,23 +193,13 @@ bool KnobClimber::sure(std::size_t knob) const {
 
 // Too little to matter, beyond doubt.
 bool KnobClimber::hopeless(std::size_t knob) const {
-  const double least = settings_.hcm_ccs_valuable_progress / settings_.samples_to_wave_period_ratio;
+  const double least = kValuableProgress / settings_.samples_to_wave_period_ratio;
   return std::abs(lead(knob)) + settings_.confidence * errors_[knob] < least;
 }
 
 void KnobClimber::decide() {
   bool moving = false;
-  bool open = false;
-  for (std::size_t k = 0; k < knobs_.size(); ++k) {
-    if (knobs_[k].done) continue;
-    moving = moving || sure(k);
-    open = open || !(sure(k) || hopeless(k));
-  }
-  const bool patient = static_cast<int>(throughputs_.size()) + window() <= longest_wave_;
-  if (!moving && open && patient &&
-      static_cast<int>(throughputs_.size()) < settings_.hcm_patience * window()) {
-    return;
-  }
+  for (std::size_t k = 0; k < knobs_.size(); ++k) moving = moving || (!knobs_[k].done && sure(k));
   noise_ = noise_so_far_;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     if (!knobs_[k].done) tell(k);
@@ -211,7 +210,7 @@ void KnobClimber::decide() {
 }
 
 void KnobClimber::tell(std::size_t k) {
-  const double rising = rising_probability(lead(k), errors_[k], settings_.hcm_trust);
+  const double rising = rising_probability(lead(k), errors_[k], kTrust);
   knobs_[k].belief.tell(knobs_[k].wave.low, knobs_[k].wave.high, rising);
 }
 
@@ -219,9 +218,9 @@ void KnobClimber::tell(std::size_t k) {
 double KnobClimber::target(std::size_t k) {
   Knob& knob = knobs_[k];
   const double turn = knob.last_lead * lead(k);
-  if (turn < 0.0) knob.reach *= settings_.knob_step_shrink;
-  if (turn > 0.0) knob.reach *= settings_.knob_step_growth;
-  knob.reach = std::min(knob.reach, std::log(settings_.hcm_max_step_ratio));
+  if (turn < 0.0) knob.reach *= kKnobStepShrink;
+  if (turn > 0.0) knob.reach *= kKnobStepGrowth;
+  knob.reach = std::min(knob.reach, std::log(kMaxStepRatio));
   knob.last_lead = lead(k);
   const double wish = std::log(static_cast<double>(knob.belief.median()) / knob.value);
   return std::clamp(wish, -knob.reach, knob.reach);
@@ -246,14 +245,14 @@ void KnobClimber::move_all() {
     all += std::abs(distances[k]);
     gain += std::abs(lead(k) * distances[k]) / 2.0;  // the slope falls to nothing on the way
   }
-  if (gain < settings_.hcm_worth) {
+  if (gain < kWorth) {
     if (!moved_ && grow()) return begin(Reason::kNoTrendYet);
     return settle(Reason::kFound);
   }
   moved_ = true;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     if (distances[k] != 0.0) move(k, distances[k]);
-    knobs_[k].belief.fade(settings_.knob_fade * (all - std::abs(distances[k])));
+    knobs_[k].belief.fade(kKnobFade * (all - std::abs(distances[k])));
   }
   begin(Reason::kInside);
 }
@@ -290,7 +289,7 @@ void KnobClimber::hold(const Sample& sample) {
     reason_ = Reason::kSettling;
     return;
   }
-  const bool young = watch_.samples() < settings_.hcm_reference_samples;
+  const bool young = watch_.samples() < kReferenceSamples;
   const int patience = samples_in(settings_.hcm_hiccup, period_s());
   const Departure departure = watch_.add(sample, settings_, patience);
   reason_ = watch_.checking() ? Reason::kChecking : Reason::kHolding;
@@ -310,14 +309,13 @@ void KnobClimber::hold(const Sample& sample) {
 // Held values give far less than they did between swings of the waves: the pool had not yet let go
 // of what the larger ones had made.
 bool KnobClimber::false_optimum() const {
-  return watch_.samples() >= settings_.hcm_reference_samples &&
-         values_[0] < knobs_[0].range.limits.max &&
-         watch_.throughput() < (1.0 - settings_.hcm_valuable_diff / 100.0) * swinging_;
+  return watch_.samples() >= kReferenceSamples && values_[0] < knobs_[0].range.limits.max &&
+         watch_.throughput() < (1.0 - kDeviation) * swinging_;
 }
 
 void KnobClimber::restart_higher() {
-  values_[0] = knobs_[0].range.limits.clamp(
-      static_cast<int>(std::lround(values_[0] * settings_.hcm_max_step_ratio)));
+  values_[0] =
+      knobs_[0].range.limits.clamp(static_cast<int>(std::lround(values_[0] * kMaxStepRatio)));
   restart(values_, Reason::kFalseSummit);
 }
 

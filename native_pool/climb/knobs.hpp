@@ -24,7 +24,7 @@ struct KnobRange {
 };
 
 // Maximises ln(throughput) - sum of price_k ln(value_k). Knob k swings with the period
-// `wave_period` 2^k, a square wave whose odd harmonics meet no other knob's: every gradient is read
+// `kWavePeriod` 2^k, a square wave whose odd harmonics meet no other knob's: every gradient is read
 // from its own bin of one spectrum, in one window of the slowest knob's period. Each knob has a
 // belief of its own about its optimum; it fades as the other knobs move, since they shift it. Its
 // steps shorten where its slope changes sign and lengthen where it does not, so that knobs that
@@ -104,7 +104,7 @@ class KnobClimber {
   void begin(Reason reason);
   void place_wave(Knob& knob);
   void ask(int sample);
-  int period(std::size_t knob) const { return settings_.wave_period << knob; }
+  int period(std::size_t knob) const { return kWavePeriod << knob; }
   int window() const { return period(knobs_.size() - 1); }
   double lead(std::size_t knob) const { return ratios_[knob] - knobs_[knob].range.price; }
 
@@ -112,7 +112,6 @@ class KnobClimber {
   std::vector<Knob> knobs_;
   std::vector<int> values_;
   std::vector<int> earlier_;  // asked for before the constructor or adopt() began a wave
-  int longest_wave_ = 0;      // most samples that a wave takes before it is judged
   std::vector<double> throughputs_;
   std::vector<double> ratios_;
   std::vector<double> errors_;

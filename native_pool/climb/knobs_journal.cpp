@@ -14,11 +14,11 @@ void KnobClimber::adopt(const SpectralSettings& settings, std::span<const double
   settings_ = settings.validated();
   std::vector<int> middles;
   for (Knob& knob : knobs_) {
-    knob.belief = Belief(knob.range.limits, settings_.belief_points);
+    knob.belief = Belief(knob.range.limits, kBeliefPoints);
     if (!prices.empty()) knob.range.price = prices[middles.size()];
     middles.push_back(knob.value);
   }
-  watch_ = HoldWatch(settings_);
+  watch_ = HoldWatch();
   watch_.clear(noise_.deviation());
   journal_.adopt(settings_);
   if (mode_ == Mode::kOptimized) return reserve();
@@ -28,10 +28,9 @@ void KnobClimber::adopt(const SpectralSettings& settings, std::span<const double
 }
 
 void KnobClimber::reserve() {
-  longest_wave_ = window() * settings_.samples_to_wave_period_ratio;
   const auto fresh = [this] {
     std::vector<double> samples;
-    samples.reserve(static_cast<std::size_t>(longest_wave_));
+    samples.reserve(static_cast<std::size_t>(window()));
     return samples;
   };
   throughputs_ = fresh();

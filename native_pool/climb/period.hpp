@@ -8,6 +8,10 @@
 
 namespace poolpilot {
 
+// Relative noise of a sample up to which the interval is shortened: of a wave half as large as the
+// size two periods then tell an elasticity to within a fifth.
+inline constexpr double kPeriodNoise = 0.15;
+
 // Samples of `period_s` seconds that span so many seconds, rounded up.
 inline int samples_in(double seconds, double period_s) {
   return static_cast<int>(std::ceil(std::min(seconds / period_s, 1e6)));
@@ -16,15 +20,14 @@ inline int samples_in(double seconds, double period_s) {
 class Period {
  public:
   double seconds(const SpectralSettings& settings) const {
-    if (!settings.adapt_period) return settings.hcm_period;
     return std::clamp(seconds_, settings.hcm_min_period, settings.hcm_period);
   }
 
   // After a wave whose samples had this relative `noise`. Averaging over an interval twice as long
-  // halves the variance of independent noise, so that one step aims at `hcm_period_noise`; it at
+  // halves the variance of independent noise, so that one step aims at `kPeriodNoise`; it at
   // most doubles or halves the interval, since noise may be anything but independent.
   void adapt(const SpectralSettings& settings, double noise) {
-    const double wanted = noise / settings.hcm_period_noise;
+    const double wanted = noise / kPeriodNoise;
     const double factor = std::clamp(wanted * wanted, 0.5, 2.0);
     seconds_ = seconds(settings) * factor;
   }

@@ -18,7 +18,7 @@ void Scan::begin(const SpectralSettings& settings, int start, SizeLimits limits)
   double size = limits.min;
   while (size < limits.max + 1.0 && count_ < kMostPoints) {
     points_[count_++] = {.size = static_cast<int>(std::lround(std::min<double>(size, limits.max)))};
-    size = std::max(size * settings.scan_ratio, size + 1.0);
+    size = std::max(size * kScanRatio, size + 1.0);
   }
   const auto away = [&](std::size_t point) {
     return std::abs(std::log(static_cast<double>(points_[point].size) / start));
@@ -35,7 +35,7 @@ void Scan::begin_down(const SpectralSettings& settings, int size, SizeLimits lim
   descends_ = true;
   points_[count_++] = {.size = size};
   while (size > limits.min && count_ < kMostPoints) {
-    size = std::max(limits.min, static_cast<int>(size / settings.scan_ratio));
+    size = std::max(limits.min, static_cast<int>(size / kScanRatio));
     points_[count_++] = {.size = size};
   }
   std::reverse(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(count_));

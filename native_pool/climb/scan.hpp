@@ -12,7 +12,7 @@
 namespace poolpilot {
 
 // A wave sees the slope where it stands, and so never the optimum beyond a dip. The scan measures
-// sizes a factor `scan_ratio` apart, upwards from the first one and then downwards, one sample
+// sizes a factor `kScanRatio` apart, upwards from the first one and then downwards, one sample
 // each. What is clearly worse than the best is not looked at again (successive elimination:
 // E. Even-Dar, S. Mannor, Y. Mansour, "Action elimination and stopping conditions", JMLR 7, 2006);
 // the others are measured again until one is left, or it is known whether more threads pay.

@@ -10,6 +10,10 @@ namespace {
 
 constexpr double kAll = std::numeric_limits<double>::infinity();  // of what is known of the noise
 
+// Factor below the best of the first round at which a size is left out: of a single sample each,
+// the noise is not known.
+constexpr double kScanMargin = 2.0;
+
 // Share of throughput that the rounds must be able to tell apart, or a dip passes for a slope.
 constexpr double kCoarse = 0.1;
 
@@ -89,7 +93,7 @@ bool Scan::decided(const SpectralSettings& settings) {
   const Slope all = slope();
   pays_ = all.gain > 2.0 * settings.confidence * all.error;
   const double most = (all.gain + settings.confidence * all.error) * all.width;
-  const double coarse = settings.scan_confidence * error(points_[best_at()], points_[found_at()]);
+  const double coarse = kScanConfidence * error(points_[best_at()], points_[found_at()]);
   const bool open = coarse > kCoarse || most >= settings.scan_worth;
   return pays_ || !open || round_ >= settings.scan_rounds;
 }
@@ -111,9 +115,8 @@ double Scan::variance() const {
 bool Scan::worse(const SpectralSettings& settings, const Point& point) const {
   if (!point.open || point.samples == 0) return false;
   const Point& best = points_[best_at()];
-  const double errors = descends_ ? 2.0 * settings.confidence : settings.scan_confidence;
-  const double margin =
-      noise(kAll).known() ? errors * error(point, best) : std::log(settings.scan_margin);
+  const double errors = descends_ ? 2.0 * settings.confidence : kScanConfidence;
+  const double margin = noise(kAll).known() ? errors * error(point, best) : std::log(kScanMargin);
   return value(best) - value(point) > margin;
 }
 

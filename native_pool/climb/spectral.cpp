@@ -5,6 +5,24 @@
 #include <utility>
 
 namespace poolpilot {
+namespace {
+
+// Fall below the last period of a wave that is unnatural: no wave is so large. The samples in a row
+// that must have fallen so: one may be a hiccup of the machine.
+constexpr double kSteepDecline = 0.8;
+constexpr int kSteepSamples = 2;
+
+// Periods in a row that known points of the curve have not foretold: one may be a hiccup.
+constexpr int kWrongPredictions = 2;
+
+// Largest factor between two known sizes that are interpolated: beyond it the chord of an arched
+// curve says nothing.
+constexpr double kInterpolationRatio = 2.0;
+
+// Sizes whose throughput is remembered: a climb seldom has as many.
+constexpr int kCurvePoints = 128;
+
+}  // namespace
 
 SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_size,
                                  SizeLimits limits, bool warm)
@@ -12,12 +30,10 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
       settings_(settings.validated()),
       earlier_(initial_size),
       echo_(settings),
-      belief_(limits, settings.belief_points),
-      curve_(settings.curve_points),
-      watch_(settings),
-      left_(settings),
+      belief_(limits, kBeliefPoints),
+      curve_(kCurvePoints),
       journal_(settings) {
-  last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
+  last_period_.reserve(kWavePeriod);
   if (warm) {
     begin_warm(initial_size);
   } else {
@@ -30,10 +46,9 @@ void SpectralClimber::adopt(const SpectralSettings& settings) {
   settings_ = settings.validated();
   const bool holding = holds();
   echo_ = Echo(settings);
-  belief_ = Belief(limits(), settings.belief_points);
-  curve_ = CurveMemory(settings.curve_points);
-  watch_ = left_ = HoldWatch(settings);
-  last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
+  belief_ = Belief(limits(), kBeliefPoints);
+  curve_ = CurveMemory(kCurvePoints);
+  watch_ = left_ = HoldWatch();
   journal_.adopt(settings);
   if (holding) {
     mode_ = Mode::kOptimized;
@@ -83,7 +98,7 @@ void SpectralClimber::evaluate_weights(const Sample& sample) {
 }
 
 void SpectralClimber::forced(int size) {
-  if (settings_.reset_on_forced_change) return restart(size, Reason::kForced);
+  if (!settings_.trubs_method) return restart(size, Reason::kForced);
   mode_ = Mode::kUsual;
   begin(wave_at(size), Reason::kForced);
 }
@@ -111,15 +126,15 @@ void SpectralClimber::pause() {
 
 void SpectralClimber::scan(const Sample& sample) {
   reason_ = scan_.descends() ? Reason::kDescending : Reason::kScanning;
-  const double useful = sample.connections + settings_.hcm_false_optimized_excess;
+  const double useful = sample.connections + kFalseOptimumExcess;
   scan_.add(settings_, sample.throughput, useful);
   if (!scan_.over()) return ask_for(scan_.size());
-  echo_.expect_noise(scan_.noise(settings_.noise_memory));
+  echo_.expect_noise(scan_.noise(kNoiseMemory));
   if (scan_.descends()) return hold_at(scan_.found(), Reason::kFound);
   champion_ = scan_.found();
   pays_above_ = scan_.worse_below(2.0 * settings_.confidence);
   scanned_ = true;
-  climb_around(*champion_, settings_.scan_ratio, Reason::kInside);
+  climb_around(*champion_, kScanRatio, Reason::kInside);
 }
 
 void SpectralClimber::climb(const Sample& sample) {
@@ -139,13 +154,13 @@ void SpectralClimber::climb(const Sample& sample) {
     listen();
     if (mode_ == Mode::kOptimized || echo_.samples() != samples) return;
   }
-  ask_for(wave_.size_at(echo_.samples(), settings_.wave_period));
+  ask_for(wave_.size_at(echo_.samples(), kWavePeriod));
 }
 
 // Whether a wave round the held size finds again what was measured before it was left. It need not
 // be climbed for then, and where other sizes are as good the climb would go on for long.
 bool SpectralClimber::came_back(const Sample& sample) {
-  const bool back = careful_ && left_.came_back(sample, settings_);
+  const bool back = careful_ && left_.came_back(sample);
   return back && champion_ && wave_.low <= *champion_ && *champion_ <= wave_.high;
 }
 
@@ -159,7 +174,7 @@ void SpectralClimber::changed() {
 
 // Groups without a connection are of no use: what would be a false optimum is not looked for.
 void SpectralClimber::limit_to_connections() {
-  const double most = connections_ + settings_.hcm_false_optimized_excess;
+  const double most = connections_ + kFalseOptimumExcess;
   if (most < belief_.limits().max) {
     belief_.exclude_above(std::max(wave_.high, static_cast<int>(most)));
   }
@@ -169,7 +184,7 @@ void SpectralClimber::limit_to_connections() {
 // climb, or the same slope would lead there again. Where a good size is known, the rest of what has
 // been learnt stays.
 void SpectralClimber::retreat(int collapsed_size) {
-  const bool just_moved = echo_.samples() < settings_.wave_period;
+  const bool just_moved = echo_.samples() < kWavePeriod;
   const int safe = just_moved ? last_low_ : wave_.low;
   std::optional<int> limit;
   if (collapsed_size > safe) limit = collapsed_size - 1;
@@ -177,8 +192,7 @@ void SpectralClimber::retreat(int collapsed_size) {
   if (limit) {
     belief_.exclude_above(std::max(*limit, *champion_));
   } else {
-    belief_.tell(collapsed_size, std::max({safe, wave_.high, collapsed_size + 1}),
-                 settings_.hcm_trust);
+    belief_.tell(collapsed_size, std::max({safe, wave_.high, collapsed_size + 1}), kTrust);
   }
   last_period_.clear();
   declines_ = 0;
@@ -187,14 +201,14 @@ void SpectralClimber::retreat(int collapsed_size) {
 
 // Several samples in a row, as one may be a hiccup of the machine.
 bool SpectralClimber::steep_decline(const Sample& sample) {
-  const auto period = static_cast<std::size_t>(settings_.wave_period);
+  constexpr std::size_t period = kWavePeriod;
   if (last_period_.size() == period) {
     double mean = 0.0;
     for (std::size_t i = 0; i < period; ++i) {
       mean += last_period_[i] / static_cast<double>(period);
     }
-    if (sample.throughput < (1.0 - settings_.hcm_steep_decline / 100.0) * mean) {
-      return ++declines_ >= settings_.hcm_steep_samples;
+    if (sample.throughput < (1.0 - kSteepDecline) * mean) {
+      return ++declines_ >= kSteepSamples;
     }
     last_period_.pop_front();
   }
@@ -205,19 +219,18 @@ bool SpectralClimber::steep_decline(const Sample& sample) {
 
 // Periods in a row that known points of the curve did not foretell.
 bool SpectralClimber::curve_changed() {
-  const double samples = settings_.wave_period / 2.0;
+  const double samples = kWavePeriod / 2.0;
   const double low = echo_.latest_low();
   const double high = echo_.latest_high();
   const Noise noise = echo_.noise_so_far();
   const double error = noise.deviation() / std::sqrt(samples);
-  const double limit =
-      std::max(settings_.hcm_valuable_diff / 100.0, settings_.hcm_exit_confidence * error);
+  const double limit = std::max(kDeviation, kExitConfidence * error);
   const auto wrong = [&](int size, double actual) {
-    const auto expected = curve_.predict(size, settings_.hcm_interpolation_ratio);
+    const auto expected = curve_.predict(size, kInterpolationRatio);
     return expected && std::abs(actual / *expected - 1.0) > limit;
   };
   if (noise.known() && (wrong(wave_.low, low) || wrong(wave_.high, high))) {
-    return ++wrong_predictions_ >= settings_.hcm_wrong_predictions;
+    return ++wrong_predictions_ >= kWrongPredictions;
   }
   wrong_predictions_ = 0;
   curve_.add(wave_.low, low, samples);
@@ -234,7 +247,7 @@ void SpectralClimber::hold(const Sample& sample) {
     return;
   }
   reason_ = Reason::kHolding;
-  const bool judged = watch_.samples() >= settings_.hcm_reference_samples;
+  const bool judged = watch_.samples() >= kReferenceSamples;
   const int patience = samples_in(settings_.hcm_hiccup, period_s());
   const Departure departure = watch_.add(sample, settings_, patience);
   if (departure != Departure::kNone) return leave(departure);
@@ -244,7 +257,7 @@ void SpectralClimber::hold(const Sample& sample) {
     deviation_ = watch_.deviation();
     return;
   }
-  if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_optimum()) {
+  if (!judged && watch_.samples() >= kReferenceSamples && false_optimum()) {
     left_.forget_departure();
     climb_from(curve_.best(limits().min, limits().max, settings_.price_of_thread).value(),
                Reason::kFalseSummit, true);
@@ -256,7 +269,7 @@ bool SpectralClimber::false_optimum() const {
   const auto best = curve_.best(limits().min, limits().max, price);
   if (!best) return false;
   const double held = std::log(watch_.throughput()) - price * std::log(size());
-  return held < curve_.value(*best, price) - settings_.hcm_valuable_diff / 100.0;
+  return held < curve_.value(*best, price) - kDeviation;
 }
 
 void SpectralClimber::record(const Sample& sample, Flaw flaw) {

@@ -47,7 +47,7 @@ class SpectralClimber : public Climber {
   // looked at is choked by the size in force, which is to be left.
   double longest_s() const override {
     if (!holds() && !scan_.over()) return Climber::longest_s();
-    return settings_.hcm_clock_jump * settings_.hcm_period;
+    return kClockJump * settings_.hcm_period;
   }
 
  private:
@@ -72,6 +72,7 @@ class SpectralClimber : public Climber {
   // What a wave says (spectral_waves.cpp).
   void listen();
   double lead() const { return answer_.ratio - settings_.price_of_thread; }
+  double doubt() const;
   double rising_probability() const;
   bool wave_can_grow() const;
   int patience() const;

@@ -6,18 +6,34 @@
 #include "climb/spectral.hpp"
 
 namespace poolpilot {
+namespace {
 
-int SpectralClimber::bracket_low() const {
-  return belief_.quantile((1.0 - settings_.hcm_credible) / 2.0);
-}
+// Belief that the bracket must hold: the optimum is beyond either end with a chance of a tenth.
+constexpr double kCredible = 0.8;
+// Bracket over the size that counts as found: so near an optimum a curve is flat. In threads it is
+// Trub's.
+constexpr double kAccuracy = 0.02;
+constexpr double kAbsoluteAccuracy = 5.0;
+// Part of the bracket, in logarithms, that a wave inside it spans at first: its two sizes then part
+// the bracket in three.
+constexpr double kInnerWave = 1.0 / 3.0;
+// Connections over size under which a jump is refused: most groups would never have one.
+constexpr double kFalseJumpRatio = 0.2;
+// Largest factor of one change after a held size has been left: it was good a moment ago.
+constexpr double kReturnRatio = 2.0;
+// A warm start is near the optimum: half the wave of a cold one, within a factor of two.
+constexpr double kWarmWaveShare = 0.5;
+constexpr double kWarmBracket = 2.0;
 
-int SpectralClimber::bracket_high() const {
-  return belief_.quantile((1.0 + settings_.hcm_credible) / 2.0);
-}
+}  // namespace
+
+int SpectralClimber::bracket_low() const { return belief_.quantile((1.0 - kCredible) / 2.0); }
+
+int SpectralClimber::bracket_high() const { return belief_.quantile((1.0 + kCredible) / 2.0); }
 
 bool SpectralClimber::bracket_narrow() const {
   const int high = bracket_high();
-  const double width = settings_.relative_gain ? settings_.hcm_accuracy * high : settings_.hcm_eps;
+  const double width = settings_.trubs_method ? kAbsoluteAccuracy : kAccuracy * high;
   return high - bracket_low() <= static_cast<int>(width);
 }
 
@@ -30,7 +46,7 @@ void SpectralClimber::narrow(Reason reason) {
 
 // Part of the bracket that a wave inside it spans.
 double SpectralClimber::inner_share() const {
-  return std::min(settings_.hcm_inner_wave * std::pow(settings_.wave_growth, inner_growths_), 1.0);
+  return std::min(kInnerWave * std::pow(kWaveGrowth, inner_growths_), 1.0);
 }
 
 void SpectralClimber::look_around(int size, int threads, Reason reason) {
@@ -43,12 +59,12 @@ void SpectralClimber::look_around(int size, int threads, Reason reason) {
 
 void SpectralClimber::jump_up() {
   const int target = step_.up(settings_, wave_, lead());
-  if (connections_ < settings_.hcm_false_jump_ratio * target) {
-    const double sensible = connections_ / settings_.hcm_false_jump_ratio;
+  if (connections_ < kFalseJumpRatio * target) {
+    const double sensible = connections_ / kFalseJumpRatio;
     belief_.exclude_above(std::max(wave_.high, static_cast<int>(sensible)));
     return narrow(Reason::kFalseJump);
   }
-  if (std::max<double>(target, wave_.low * settings_.hcm_max_step_ratio) >= belief_.median()) {
+  if (std::max<double>(target, wave_.low * kMaxStepRatio) >= belief_.median()) {
     return narrow(Reason::kInside);
   }
   begin(wave_at(target), Reason::kRising);
@@ -56,14 +72,14 @@ void SpectralClimber::jump_up() {
 
 void SpectralClimber::jump_down() {
   const int target = step_.down(settings_, wave_, lead());
-  if (std::min<double>(target, wave_.low / settings_.hcm_max_step_ratio) <= belief_.median()) {
+  if (std::min<double>(target, wave_.low / kMaxStepRatio) <= belief_.median()) {
     return narrow(Reason::kInside);
   }
   begin(wave_at(target), Reason::kFalling);
 }
 
 void SpectralClimber::walk_left() {
-  const int target = left_of(settings_, wave_.low);
+  const int target = left_of(wave_.low);
   if (target <= belief_.median()) return narrow(Reason::kInside);
   begin(wave_from(target, largest_wave(settings_, target), 1, belief_.limits()), Reason::kFlat);
 }
@@ -88,9 +104,9 @@ void SpectralClimber::arrive(int size, Reason reason) {
 // A size is held only once fewer threads have been shown to be worse: where throughput is the same
 // from a knee on, the noise alone would say which size beyond it is best.
 void SpectralClimber::settle(int size, Reason reason) {
-  const int fewer = std::max(limits().min, static_cast<int>(size / settings_.scan_ratio));
-  const bool asked = settings_.test_significance && settings_.scan_rounds > 0;
-  if (!asked || size == fewer || pays_above_ >= fewer) return hold_at(size, reason);
+  const int fewer = std::max(limits().min, static_cast<int>(size / kScanRatio));
+  if (settings_.scan_rounds == 0 || size == fewer || pays_above_ >= fewer)
+    return hold_at(size, reason);
   echo_.conclude();
   scan_.begin_down(settings_, size, limits(), echo_.noise_so_far());
   ask_for(size);
@@ -98,12 +114,12 @@ void SpectralClimber::settle(int size, Reason reason) {
 }
 
 void SpectralClimber::hold_at(int size, Reason reason) {
-  if (size > limits().min && size - connections_ > settings_.hcm_false_optimized_excess) {
+  if (size > limits().min && size - connections_ > kFalseOptimumExcess) {
     return restart(limits().clamp(static_cast<int>(connections_)), Reason::kFalseOptimum);
   }
   mode_ = Mode::kOptimized;
   ask_for(size);
-  settle_left_ = settings_.settle_samples;
+  settle_left_ = kSettleSamples;
   watch_.clear(echo_.noise_so_far().deviation());
   reason_ = reason;
 }
@@ -120,7 +136,7 @@ void SpectralClimber::leave(Departure departure) {
   restart(held, Reason::kConnectionsLeft);
   if (deviation_ < 0.0 && mode_ == Mode::kUsual && held > limits().min) {
     mode_ = Mode::kPlateau;
-    const int left = left_of(settings_, held);
+    const int left = left_of(held);
     begin({.low = left, .high = held}, Reason::kConnectionsLeft);
   }
 }
@@ -143,7 +159,7 @@ void SpectralClimber::climb_from(int size, Reason reason, bool careful) {
   ask_for(in_force);
   champion_ = size;
   careful_ = careful;
-  climb_around(size, settings_.hcm_max_step_ratio, reason);
+  climb_around(size, kMaxStepRatio, reason);
 }
 
 void SpectralClimber::restart(int size, Reason reason, std::optional<int> limit) {
@@ -190,15 +206,15 @@ void SpectralClimber::begin_warm(int size) {
   restart(size, Reason::kWarm);
   if (mode_ == Mode::kOptimized) return;
   given_ = true;
-  belief_.expect(size, settings_.warm_bracket);
+  belief_.expect(size, kWarmBracket);
   if (!settings_.verify_warm_start) {
     mode_ = Mode::kOptimized;
     ask_for(size);
-    settle_left_ = settings_.settle_samples;
+    settle_left_ = kSettleSamples;
     return;
   }
   const double cold = wave_threads(settings_, size, 0, 0.0);
-  const int threads = std::max(1, static_cast<int>(std::lround(settings_.warm_wave_share * cold)));
+  const int threads = std::max(1, static_cast<int>(std::lround(kWarmWaveShare * cold)));
   look_around(size, threads, Reason::kWarm);
 }
 
@@ -223,9 +239,8 @@ void SpectralClimber::begin(Wave wave, Reason reason) {
 // As far from one size towards another as one change may go.
 int SpectralClimber::careful_step(int from, int to) const {
   if (!careful_) return to;
-  const double ratio = settings_.hcm_return_ratio;
-  const int least = std::min(from - 1, static_cast<int>(std::ceil(from / ratio)));
-  const int most = std::max(from + 1, static_cast<int>(std::min(from * ratio, 2e9)));
+  const int least = std::min(from - 1, static_cast<int>(std::ceil(from / kReturnRatio)));
+  const int most = std::max(from + 1, static_cast<int>(std::min(from * kReturnRatio, 2e9)));
   return limits().clamp(std::clamp(to, least, most));
 }
 
@@ -233,7 +248,7 @@ int SpectralClimber::careful_step(int from, int to) const {
 void SpectralClimber::rewind(Reason reason) {
   ask_for(wave_.low);
   echo_.clear();
-  settle_left_ = settings_.settle_samples;
+  settle_left_ = kSettleSamples;
   reason_ = reason;
 }
 

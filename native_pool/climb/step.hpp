@@ -9,7 +9,7 @@ namespace poolpilot {
 class StepLength {
  public:
   // New low size after a wave whose ratio exceeded e by `lead` > 0: at least the wave's high size,
-  // which has proved better, at most `hcm_max_step_ratio` times its low one. With absolute gain it
+  // which has proved better, at most `kMaxStepRatio` times its low one. With absolute gain it
   // is the wave's high size.
   int up(const SpectralSettings& settings, Wave wave, double lead);
 

@@ -6,9 +6,17 @@
 namespace poolpilot {
 namespace {
 
+// First wave over size, in relative noise of one sample: a window of 32 samples then tells an
+// elasticity to within 0.06.
+constexpr double kWaveOverNoise = 6.0;
+
+// The walk on a plateau: small pools lose a seventh, large ones half.
+constexpr double kPlateauFactor = 0.36;
+constexpr double kPlateauDecay = 0.018;
+
 // Threads that a setting in threads means at `size`.
 double threads_at(const SpectralSettings& settings, double threads, int size) {
-  return settings.relative_gain ? threads / settings.hcm_reference_size * size : threads;
+  return settings.trubs_method ? threads : threads / kReferenceSize * size;
 }
 
 int whole(double threads) {
@@ -19,15 +27,15 @@ int whole(double threads) {
 }  // namespace
 
 int largest_wave(const SpectralSettings& settings, int size) {
-  return whole(threads_at(settings, settings.hcm_max_thread_wave_magnitude, size));
+  return whole(threads_at(settings, kLargestWave, size));
 }
 
 int wave_threads(const SpectralSettings& settings, int size, int growths, double noise) {
   double first = threads_at(settings, settings.hcm_min_thread_wave_magnitude, size);
-  if (settings.wave_follows_noise) {
-    first = std::max(first, settings.wave_noise_multiplier * noise * size);
+  if (!settings.trubs_method) {
+    first = std::max(first, kWaveOverNoise * noise * size);
   }
-  const int grown = whole(first * std::pow(settings.wave_growth, growths));
+  const int grown = whole(first * std::pow(kWaveGrowth, growths));
   return std::min(std::max(grown, growths + 1), largest_wave(settings, size));
 }
 
@@ -53,9 +61,8 @@ Wave wave_around(int size, int bracket_low, int bracket_high, int threads, doubl
   return wave;
 }
 
-int left_of(const SpectralSettings& settings, int size) {
-  const double share =
-      0.5 + settings.hcm_plateau_factor * std::exp(-settings.hcm_plateau_decay * size);
+int left_of(int size) {
+  const double share = 0.5 + kPlateauFactor * std::exp(-kPlateauDecay * size);
   return std::max(1, std::min(size - 1, static_cast<int>(std::lround(size * share))));
 }
 

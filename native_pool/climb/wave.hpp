@@ -18,7 +18,7 @@ struct Wave {
 // relative `noise` of one sample, at most largest_wave().
 int wave_threads(const SpectralSettings& settings, int size, int growths, double noise);
 
-// Threads of the largest wave from `size` up that the settings allow.
+// Threads of the largest wave from `size` up.
 int largest_wave(const SpectralSettings& settings, int size);
 
 // A wave from `low` up by `threads`. Where the limit leaves less than `room` threads it is shifted
@@ -30,6 +30,6 @@ Wave wave_from(int low, int threads, int room, SizeLimits limits);
 Wave wave_around(int size, int bracket_low, int bracket_high, int threads, double share);
 
 // The next size on the walk left to the knee: size (0.5 + k exp(-k' size)), at least one less.
-int left_of(const SpectralSettings& settings, int size);
+int left_of(int size);
 
 }  // namespace poolpilot

@@ -9,8 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "live/hang_up.hpp"
-#include "live/peek.hpp"
+#include "live/client_socket.hpp"
 #include "system/clock.hpp"
 
 namespace poolpilot {

@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "live/client_socket.hpp"
 #include "live/connection_home.hpp"
-#include "live/unread_requests.hpp"
 #include "system/clock.hpp"
 
 namespace poolpilot {

@@ -1,10 +1,8 @@
 #include "load/settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
 #include "settings/range.hpp"
 
@@ -55,18 +53,6 @@ void check_class(const ClassSpec& spec) {
   check_range(where + " sum of us", program_us, 0, kMaxProgramUs);
 }
 
-template <typename Value, std::size_t N>
-Value named(const std::array<std::pair<std::string_view, Value>, N>& table, std::string_view name,
-            std::string_view what) {
-  std::string known;
-  for (const auto& [word, value] : table) {
-    if (word == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  throw std::invalid_argument("'" + std::string(name) + "' is no " + std::string(what) +
-                              "; known are " + known + ".");
-}
-
 }  // namespace
 
 std::span<const Field> LoadSettings::fields() { return kFields; }
@@ -101,33 +87,5 @@ void check_classes(const std::vector<ClassSpec>& classes, std::size_t connection
 }
 
 void check_rate(double rate_per_s) { check_range("rate_per_s", rate_per_s, 1e-3, kMaxRatePerS); }
-
-Op op_named(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Op>, 7> kOps{{{"cpu", Op::kCpu},
-                                                                        {"wait", Op::kWait},
-                                                                        {"acquire", Op::kAcquire},
-                                                                        {"release", Op::kRelease},
-                                                                        {"begin", Op::kBegin},
-                                                                        {"commit", Op::kCommit},
-                                                                        {"declare", Op::kDeclare}}};
-  return named(kOps, name, "step");
-}
-
-WaitKind wait_kind_named(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, WaitKind>, kWaitKinds> kKinds{
-      {{"sleep", WaitKind::kSleep},
-       {"disk_io", WaitKind::kDiskIo},
-       {"row_lock", WaitKind::kRowLock},
-       {"net", WaitKind::kNet}}};
-  return named(kKinds, name, "kind of wait");
-}
-
-SessionPriority session_priority_named(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, SessionPriority>, 3> kPriorities{
-      {{"auto", SessionPriority::kAuto},
-       {"high", SessionPriority::kHigh},
-       {"low", SessionPriority::kLow}}};
-  return named(kPriorities, name, "priority");
-}
 
 }  // namespace poolpilot::load

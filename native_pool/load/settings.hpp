@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "load/part.hpp"
@@ -67,8 +66,5 @@ struct Settings : LoadSettings {
 void check(const Settings& settings);
 void check_rate(double rate_per_s);
 void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop);
-Op op_named(std::string_view name);
-WaitKind wait_kind_named(std::string_view name);
-SessionPriority session_priority_named(std::string_view name);
 
 }  // namespace poolpilot::load

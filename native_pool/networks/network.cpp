@@ -93,8 +93,8 @@ bool Network::step() {
     return true;
   }
   if (events_.empty()) return false;
-  const EventHeap::Event event = events_.front();
-  go_to(event.at_ns);
+  const EventHeap::Entry event = events_.front();
+  go_to(event.key);
   if ((event.what & kArrivalBit) != 0) {
     const std::uint32_t class_id = event.what & ~kArrivalBit;
     events_.replace_front(next_arrival_ns(class_id), event.what);

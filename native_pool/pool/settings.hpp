@@ -28,12 +28,34 @@ struct PoolSettings {
   }
 };
 
-// What any pool checks. The ceiling first and then the tuple under it, so that a refused pool_size
-// is told the range that it has here and not the widest one. Throws std::invalid_argument.
-void check_pool(const PoolSettings& settings);
+inline std::span<const SettingField<PoolSettings>> PoolSettings::fields() {
+  using S = PoolSettings;
+  static constexpr SettingField<S> kFields[] = {
+      {&S::max_pool_size, "max_pool_size", "groups", 1, kMaxGroups,
+       "Largest pool_size until the next start."},
+      {&S::record_events, "record_events", "switch", 0, 1,
+       "Keeps the events of every group for replay."}};
+  return kFields;
+}
 
 // Throws std::invalid_argument, with the knob, its value and its range, unless a pool of these
 // settings can have these knobs.
-void check_knobs(const PoolSettings& settings, const PoolKnobs& knobs);
+inline void check_knobs(const PoolSettings& settings, const PoolKnobs& knobs) {
+  require_ranges(knobs);
+  if (!knobs.weights.empty()) check_weights(settings.queues, knobs.weights);
+  // Only thread groups can park who must wait.
+  const int limit = knobs.admission.admission_limit;
+  if (limit == 0 || settings.handling.handler == HandlerKind::kPool) return;
+  refuse_setting("admission_limit", limit, "0 unless the handler is pool");
+}
+
+// What any pool checks. The ceiling first and then the tuple under it, so that a refused pool_size
+// is told the range that it has here and not the widest one. Throws std::invalid_argument.
+inline void check_pool(const PoolSettings& settings) {
+  check_range("max_pool_size", settings.max_pool_size, 1, kMaxGroups);
+  check(settings.tuple, settings.max_pool_size);
+  check(settings.queues);
+  check_knobs(settings, settings.knobs);
+}
 
 }  // namespace poolpilot

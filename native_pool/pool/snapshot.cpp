@@ -1,23 +1,33 @@
 #include "pool/snapshot.hpp"
 
+#include <string>
 #include <utility>
 
 namespace poolpilot {
 
+namespace {
+
+using G = GroupCounters;
+
+constexpr std::pair<const char*, std::int64_t G::*> kGroupCounters[] = {
+    {"thread_creations", &G::thread_creations},
+    {"thread_creations_stall", &G::thread_creations_stall},
+    {"wakes", &G::wakes},
+    {"wakes_stall", &G::wakes_stall},
+    {"throttles", &G::throttles},
+    {"stalls", &G::stalls},
+    {"dequeues_listener", &G::dequeues_listener},
+    {"dequeues_worker", &G::dequeues_worker},
+    {"polls_listener", &G::polls_listener},
+    {"polls_worker", &G::polls_worker},
+    {"thread_us", &G::thread_us},
+    {"active_thread_us", &G::active_thread_us},
+    {"queue_length_us", &G::queue_length_us}};
+
+}  // namespace
+
 void add(GroupCounters& sum, const GroupCounters& one) {
-  sum.thread_creations += one.thread_creations;
-  sum.thread_creations_stall += one.thread_creations_stall;
-  sum.wakes += one.wakes;
-  sum.wakes_stall += one.wakes_stall;
-  sum.throttles += one.throttles;
-  sum.stalls += one.stalls;
-  sum.dequeues_listener += one.dequeues_listener;
-  sum.dequeues_worker += one.dequeues_worker;
-  sum.polls_listener += one.polls_listener;
-  sum.polls_worker += one.polls_worker;
-  sum.thread_us += one.thread_us;
-  sum.active_thread_us += one.active_thread_us;
-  sum.queue_length_us += one.queue_length_us;
+  for (const auto& [name, counter] : kGroupCounters) sum.*counter += one.*counter;
 }
 
 void add(GroupState& sum, const GroupState& one) {
@@ -27,22 +37,8 @@ void add(GroupState& sum, const GroupState& one) {
 }
 
 void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& sum, const GroupState& state) {
-  const std::pair<const char*, std::int64_t> counters[] = {
-      {"thread_creations", sum.thread_creations},
-      {"thread_creations_stall", sum.thread_creations_stall},
-      {"wakes", sum.wakes},
-      {"wakes_stall", sum.wakes_stall},
-      {"throttles", sum.throttles},
-      {"stalls", sum.stalls},
-      {"dequeues_listener", sum.dequeues_listener},
-      {"dequeues_worker", sum.dequeues_worker},
-      {"polls_listener", sum.polls_listener},
-      {"polls_worker", sum.polls_worker},
-      {"thread_us", sum.thread_us},
-      {"active_thread_us", sum.active_thread_us},
-      {"queue_length_us", sum.queue_length_us}};
-  for (const auto& [name, value] : counters) {
-    snapshot.counters[name] = static_cast<double>(value);
+  for (const auto& [name, counter] : kGroupCounters) {
+    snapshot.counters[name] = static_cast<double>(sum.*counter);
   }
   snapshot.gauges["threads"] = state.thread_count;
   snapshot.gauges["active_threads"] = state.active_count;
@@ -67,9 +63,7 @@ void put_hand_overs(PoolSnapshot& snapshot, std::int64_t to_own_socket, std::int
 }
 
 void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counted) {
-  const char* wait_names[kWaitKinds] = {"waits_sleep", "waits_disk_io", "waits_row_lock",
-                                        "waits_net"};
-  const auto put = [&](const char* name, const Counter& counter) {
+  const auto put = [&](const std::string& name, const Counter& counter) {
     snapshot.counters[name] = static_cast<double>(counter.value());
   };
   put("completed", counted.completed);
@@ -79,7 +73,8 @@ void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counted) {
   put("sampled_requests", counted.sampled_requests);
   put("voluntary_switches", counted.voluntary_switches);
   put("involuntary_switches", counted.involuntary_switches);
-  for (std::size_t i = 0; i < kWaitKinds; ++i) put(wait_names[i], counted.waits[i]);
+  for (std::size_t i = 0; i < kWaitKinds; ++i)
+    put(std::string("waits_") + kWaitKindNames[i], counted.waits[i]);
 }
 
 void put_timings(PoolSnapshot& snapshot, std::vector<HistogramCounts> counts,

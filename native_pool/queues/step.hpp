@@ -1,6 +1,7 @@
 // What a request does: a program of steps, the same on the wire, in the load and in the simulator.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,10 +25,16 @@ enum class Op : std::uint8_t {
   kCommit,
   kDeclare,  // from now on the connection sends one class and has a priority
 };
+inline constexpr std::array kOpNames{"cpu",   "wait",   "acquire", "release",
+                                     "begin", "commit", "declare"};
+
 enum class WaitKind : std::uint8_t { kSleep = 0, kDiskIo, kRowLock, kNet };
-inline constexpr std::size_t kWaitKinds = 4;
+inline constexpr std::array kWaitKindNames{"sleep", "disk_io", "row_lock", "net"};
+inline constexpr std::size_t kWaitKinds = kWaitKindNames.size();
+
 // What a session asks for its requests, as MariaDB's thread_pool_priority.
 enum class SessionPriority : std::uint8_t { kAuto, kHigh, kLow };
+inline constexpr std::array kSessionPriorityNames{"auto", "high", "low"};
 
 // Bits of Step::aux. Acquire keeps its spin budget in microseconds in the bits from kSpinShift on.
 inline constexpr std::uint16_t kReported = 1;  // Wait, Acquire: wait_begin/wait_end are called

@@ -132,11 +132,7 @@ void Client::arrive(TimeNs now_ns, EventHeap& events, std::vector<Connection>& c
     idle_.pop_front();
     return take(number, arrival, now_ns, events, connections);
   }
-  if (backlog_.size() >= static_cast<std::size_t>(load_.backlog_limit)) {
-    ++dropped_;
-    return;
-  }
-  backlog_.push_back(arrival);
+  if (backlog_.size() < static_cast<std::size_t>(load_.backlog_limit)) backlog_.push_back(arrival);
 }
 
 // An open loop counts from the time that was scheduled, whenever a connection is free for it.

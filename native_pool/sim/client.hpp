@@ -53,8 +53,6 @@ class Client {
 
   const Program& program(std::uint16_t class_id) const { return programs_[class_id]; }
   std::int64_t sent() const { return sent_; }
-  std::int64_t dropped() const { return dropped_; }
-  std::size_t backlog() const { return backlog_.size(); }
 
  private:
   // A request takes its turn at the generator.
@@ -81,7 +79,6 @@ class Client {
   Ring<Arrival> backlog_;
   std::uint32_t arrival_epoch_ = 0;  // arrivals of an older rate are void
   std::int64_t sent_ = 0;
-  std::int64_t dropped_ = 0;
 };
 
 }  // namespace poolpilot::sim

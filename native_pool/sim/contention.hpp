@@ -10,7 +10,7 @@
 namespace poolpilot::sim {
 
 // What sharing costs. With n runnable threads on C processors each runs at full speed while n <= C.
-// What each setting means stands once, in contention.cpp.
+// What each setting means stands in the table.
 struct Contention {
   enum class Law {
     kCost,    // C/n, less the share of a quantum that a switch takes, less what cold caches cost
@@ -40,5 +40,25 @@ struct Contention {
     return share * kept / (1.0 + cache_loss * (1.0 - share));
   }
 };
+
+inline std::span<const SettingField<Contention>> Contention::fields() {
+  using S = Contention;
+  static constexpr const char* kMicroseconds = "microseconds";
+  static constexpr SettingField<S> kFields[] = {
+      choice_field<S, &S::law>(S::kLawNames, "law",
+                               "How processors are shared: evenly at the cost of switches and cold "
+                               "caches, evenly by Trub's law, or in slices."),
+      {&S::switch_us, "switch_us", kMicroseconds, 0, 1e6,
+       "Processor time lost at a switch between two threads that could run."},
+      {&S::quantum_us, "quantum_us", kMicroseconds, 1, 1e7,
+       "How long a thread runs before another gets its turn."},
+      {&S::credit_us, "credit_us", kMicroseconds, 0, 1e7,
+       "Slices: how far a woken thread may be behind the others."},
+      {&S::cache_loss, "cache_loss", "share", 0, 100,
+       "Slow-down with far more threads than processors, as a share of the work."},
+      {&S::seed_loss, "seed_loss", "share", 0, 1,
+       "`a` of Trub's law: n threads on C processors each progress at C/n - a."}};
+  return kFields;
+}
 
 }  // namespace poolpilot::sim

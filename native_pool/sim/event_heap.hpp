@@ -1,4 +1,4 @@
-// Future events in order of time; of equal times the one scheduled first comes first.
+// Future events in order of time, and threads in order of what they have done.
 #pragma once
 
 #include <algorithm>
@@ -28,77 +28,90 @@ inline TimeNs whole_ns(double ns) {
   return static_cast<TimeNs>(std::llround(std::min(ns, kLongestSpanNs)));
 }
 
-// A heap of four children a node: half the levels of a binary one, and the children share a cache
-// line. Its memory is kept, so that a simulation in steady state allocates nothing.
-class EventHeap {
+// Entries in order of a key; of equal keys the one pushed first comes first. Four children a node:
+// half the levels of a binary heap, and the children share a cache line. Its memory is kept, so
+// that a simulation in steady state allocates nothing.
+template <typename Key>
+class OrderedHeap {
  public:
-  struct Event {
-    TimeNs at_ns;
+  struct Entry {
+    Key key;
     std::uint32_t order;  // wraps; compared by distance, right while fewer than 2^31 are pending
     std::uint32_t what;   // means something to the model alone
   };
 
-  bool empty() const { return events_.empty(); }
-  std::size_t size() const { return events_.size(); }
-  const Event& front() const { return events_.front(); }
-  TimeNs next_ns() const { return events_.empty() ? kNever : events_.front().at_ns; }
-
-  void push(TimeNs at_ns, std::uint32_t what) {
-    const Event event{at_ns, order_++, what};
-    std::size_t place = events_.size();
-    events_.push_back(event);
-    while (place > 0) {
-      const std::size_t parent = (place - 1) / kChildren;
-      if (!before(event, events_[parent])) break;
-      events_[place] = events_[parent];
-      place = parent;
-    }
-    events_[place] = event;
-  }
-
-  // Undefined on an empty heap.
-  Event pop() {
-    const Event first = events_.front();
-    const Event last = events_.back();
-    events_.pop_back();
-    if (!events_.empty()) sink(last);
+  bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
+  // Undefined on an empty heap, as are the next two.
+  const Entry& front() const { return entries_.front(); }
+  Entry pop() {
+    const Entry first = entries_.front();
+    const Entry last = entries_.back();
+    entries_.pop_back();
+    if (!entries_.empty()) sink(0, last);
     return first;
   }
+  // As pop() and push(), in one go down the heap.
+  void replace_front(Key key, std::uint32_t what) { sink(0, {key, order_++, what}); }
 
-  // As pop() and push(), in one go down the heap. Undefined on an empty heap.
-  void replace_front(TimeNs at_ns, std::uint32_t what) { sink({at_ns, order_++, what}); }
+  void push(Key key, std::uint32_t what) {
+    const Entry entry{key, order_++, what};
+    std::size_t place = entries_.size();
+    entries_.push_back(entry);
+    while (place > 0) {
+      const std::size_t parent = (place - 1) / kChildren;
+      if (!before(entry, entries_[parent])) break;
+      entries_[place] = entries_[parent];
+      place = parent;
+    }
+    entries_[place] = entry;
+  }
 
-  void clear() { events_.clear(); }
+  // Linear in the entries; false when it is not among them.
+  bool remove(std::uint32_t what) {
+    const auto found = std::ranges::find(entries_, what, &Entry::what);
+    if (found == entries_.end()) return false;
+    *found = entries_.back();
+    entries_.pop_back();
+    for (std::size_t place = entries_.size(); place-- > 0;) sink(place, entries_[place]);
+    return true;
+  }
 
  private:
   static constexpr std::size_t kChildren = 4;
 
-  static bool before(const Event& a, const Event& b) {
-    if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
+  static bool before(const Entry& a, const Entry& b) {
+    if (a.key != b.key) return a.key < b.key;
     return static_cast<std::int32_t>(a.order - b.order) < 0;
   }
 
-  // Finds the place of `event` from the root downwards.
-  void sink(const Event& event) {
-    const std::size_t size = events_.size();
-    std::size_t place = 0;
+  // Finds the place of `entry` from `place` downwards.
+  void sink(std::size_t place, Entry entry) {
+    const std::size_t size = entries_.size();
     while (true) {
       const std::size_t first = place * kChildren + 1;
       if (first >= size) break;
       const std::size_t end = first + kChildren < size ? first + kChildren : size;
       std::size_t least = first;
       for (std::size_t child = first + 1; child < end; ++child) {
-        if (before(events_[child], events_[least])) least = child;
+        if (before(entries_[child], entries_[least])) least = child;
       }
-      if (!before(events_[least], event)) break;
-      events_[place] = events_[least];
+      if (!before(entries_[least], entry)) break;
+      entries_[place] = entries_[least];
       place = least;
     }
-    events_[place] = event;
+    entries_[place] = entry;
   }
 
-  std::vector<Event> events_;
+  std::vector<Entry> entries_;
   std::uint32_t order_ = 0;
+};
+
+using ThreadHeap = OrderedHeap<double>;
+
+class EventHeap : public OrderedHeap<TimeNs> {
+ public:
+  TimeNs next_ns() const { return empty() ? kNever : front().key; }
 };
 
 }  // namespace poolpilot::sim

@@ -9,7 +9,6 @@
 
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/thread_heap.hpp"
 
 namespace poolpilot::sim {
 
@@ -34,7 +33,7 @@ class ProcessorSharing {
   // The thread that is done at next_ns(). Undefined when there is none.
   std::uint32_t finish() {
     advance(next_ns_);
-    const std::uint32_t thread = jobs_.pop();
+    const std::uint32_t thread = jobs_.pop().what;
     --runnable_;
     reschedule();
     return thread;
@@ -49,7 +48,6 @@ class ProcessorSharing {
   }
 
   int runnable() const { return runnable_; }
-  int cpus() const { return cpus_; }
 
   // Processor time used by all threads until `now_ns`.
   double busy_ns(TimeNs now_ns) const {
@@ -82,7 +80,7 @@ class ProcessorSharing {
       return;
     }
     speed_ = speed_of(runnable_);
-    const double left = std::max(jobs_.least() - virtual_ns_, 0.0);
+    const double left = std::max(jobs_.front().key - virtual_ns_, 0.0);
     // Work that many share may last longer than the clock can tell.
     next_ns_ = last_ns_ + static_cast<TimeNs>(std::min(std::ceil(left / speed_), kLongestSpanNs));
   }

@@ -32,8 +32,6 @@ class Station {
     return true;
   }
 
-  std::size_t waiting() const { return waiting_.size(); }
-
  private:
   int idle_;
   Ring<std::uint32_t> waiting_;

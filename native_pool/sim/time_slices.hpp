@@ -10,7 +10,6 @@
 
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/thread_heap.hpp"
 #include "system/random.hpp"
 
 namespace poolpilot::sim {
@@ -67,8 +66,8 @@ class TimeSlices {
 
   // The thread that is done at next_ns(); kNobody when only a slice ended then.
   std::uint32_t finish() {
-    const EventHeap::Event end = ends_.pop();
-    now_ns_ = end.at_ns;
+    const EventHeap::Entry end = ends_.pop();
+    now_ns_ = end.key;
     Core& core = cores_[end.what];
     const std::uint32_t thread = core.thread;
     stop(end.what);
@@ -77,12 +76,12 @@ class TimeSlices {
       leave(end.what);
       return thread;
     }
-    if (waiting_.empty() || waiting_.least() > task.virtual_ns) {
+    if (waiting_.empty() || waiting_.front().key > task.virtual_ns) {
       core.slice_ends_ns = now_ns_ + drawn_slice_ns();
       run_on(end.what, thread);
       return kNobody;
     }
-    const std::uint32_t next = waiting_.pop();
+    const std::uint32_t next = waiting_.pop().what;
     put_off(thread);
     give(end.what, next);
     return kNobody;
@@ -212,7 +211,7 @@ class TimeSlices {
       if (waiting_.empty()) {
         idle_.push_back(index);
       } else {
-        give(index, waiting_.pop());
+        give(index, waiting_.pop().what);
       }
     }
     left_.clear();
@@ -227,7 +226,7 @@ class TimeSlices {
                                    ? thread % static_cast<std::uint32_t>(cores_.size())
                                    : task.last_core;
     const Core& core = cores_[home];
-    const bool first = waiting_.empty() || waiting_.least() > task.virtual_ns;
+    const bool first = waiting_.empty() || waiting_.front().key > task.virtual_ns;
     if (!core.running || !first || task.virtual_ns > mean_ns) return wait(thread);
     const std::uint32_t running = core.thread;
     const auto used_ns = static_cast<double>(now_ns_ - core.since_ns);

@@ -71,6 +71,19 @@ WITHDRAWN = {
 }
 """Settings of before that there are no more, with what to do instead."""
 
+CONSTANT = re.compile(
+    r"accuracy|adapt_period|belief_points|ccs_valuable_progress|clock_jump|credible|curve_points|eps|"
+    r"exit_confidence|exit_samples|false_jump_ratio|false_optimized_excess|flat_trust|growth_periods|"
+    r"inner_wave|interpolation_ratio|knob_fade|knob_first_growths|knob_step_growth|knob_step_shrink|"
+    r"max_step_ratio|max_thread_wave_magnitude|min_periods_known_noise|min_periods_to_decide|noise_memory|"
+    r"patience|period_noise|plateau_decay|plateau_factor|plateau_periods|quick_reference_samples|"
+    r"reference_samples|reference_size|relative_gain|reset_on_forced_change|return_ratio|scan_confidence|"
+    r"scan_margin|scan_ratio|settle_samples|steep_decline|steep_samples|step_gain|test_significance|"
+    r"trust|valuable_diff|warm_bracket|warm_wave_share|wave_follows_noise|wave_growth|"
+    r"wave_noise_multiplier|wave_period|worth|wrong_predictions"
+)
+"""Settings of the climber that are constants of `native_pool/climb/` now, without the `hcm_` some had."""
+
 
 class _Environment(EnvSettingsSource):
     """The environment, where a list may be written in JSON or as `one,two`."""
@@ -258,6 +271,16 @@ def name_of_today(name: str) -> str | None:
     return None if today is None else ".".join([*filter(None, outer), today])
 
 
+def is_constant(name: str) -> bool:
+    """Whether a setting that there is no more is a constant of the climber.
+
+    Args:
+        name: Its name, after that of its model or command: `climb.eps`.
+    """
+    *_, model, last = ["", *name.split(".")]
+    return model == "climb" and CONSTANT.fullmatch(last.removeprefix("hcm_")) is not None
+
+
 def settings_within(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:
     """The fields of a model, those of nested ones with their names joined by dots.
 
@@ -314,6 +337,8 @@ def _of_no_setting(variable: str, prefix: str, known: Sequence[str]) -> str:
     name = variable.upper().removeprefix(prefix)
     if (instead := WITHDRAWN.get(name.lower())) is not None:
         return f"the variable {variable} names a setting that is no more ({instead}): unset it"
+    if is_constant(f"{prefix.rstrip('_').rpartition('_')[2]}.{name.replace('__', '.')}".lower()):
+        return f"the variable {variable} names what is a constant of the climber now: unset it"
     nearest = get_close_matches(name, known, n=1)
     meant = f" (the nearest is {prefix}{nearest[0]})" if nearest else ""
     return (
@@ -353,6 +378,8 @@ def _refusal(error: ValidationError) -> str:
             return f"setting {name!r} is called {today!r} now"
         if (instead := WITHDRAWN.get(name)) is not None:
             return f"setting {name!r} is no more ({instead}): leave it out"
+        if is_constant(f"climb.{name}" if error.title.startswith("Climb") else name):
+            return f"setting {name!r} is a constant of the climber now: leave it out"
         return f"setting {name!r}: there is no such setting"
     reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     is_told = first["type"] != "missing" and not SECRET_NAME.search(name)

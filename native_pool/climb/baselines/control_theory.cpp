@@ -10,29 +10,7 @@ namespace poolpilot {
 
 ControlTheoryClimber::ControlTheoryClimber(const ControlTheorySettings& settings, int initial_size,
                                            SizeLimits limits)
-    : Climber(initial_size, limits), settings_(settings) {
-  settings.validate();
-}
-
-std::span<const SettingField<ControlTheorySettings>> ControlTheorySettings::fields() {
-  using Settings = ControlTheorySettings;
-  static const SettingField<Settings> kFields[] = {
-      {&Settings::samples_per_size, "samples_per_size", "samples", 1, 1000,
-       "Samples averaged at a size before the next step (m of the formula)."},
-      {&Settings::control_gain, "control_gain", "factor", 0.001, 1000,
-       "Length of the steps (g of the formula)."},
-      {&Settings::throughput_unit, "throughput_unit", "share", 0.001, 10,
-       "One unit of throughput in the formula, as a share of the mean throughput."},
-      {&Settings::size_unit, "size_unit", "share", 0.001, 10,
-       "One unit of size in the formula, as a share of the size."},
-      {&Settings::first_step, "first_step", "share", 0.001, 10,
-       "Step where there is no gradient yet, as a share of the size."},
-      {&Settings::max_step, "max_step", "share", 0.001, 10,
-       "Longest step, as a share of the size."}};
-  return kFields;
-}
-
-void ControlTheorySettings::validate() const { require_ranges(*this); }
+    : Climber(initial_size, limits), settings_(settings) {}
 
 int ControlTheoryClimber::next(const Sample& sample) {
   if (sample.size != size()) start_again();

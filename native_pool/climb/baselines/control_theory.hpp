@@ -1,27 +1,18 @@
 // The control-theoretic baseline: steps in proportion to the measured gradient of throughput.
 #pragma once
 
-#include <span>
-
 #include "climb/baselines/average.hpp"
 #include "climb/climber.hpp"
-#include "settings/setting.hpp"
 
 namespace poolpilot {
 
 struct ControlTheorySettings {
-  int samples_per_size = 4;
-  double control_gain = 5.0;
-  double throughput_unit = 0.1;
-  double size_unit = 0.08;
-  double first_step = 0.1;
-  double max_step = 0.5;
-
-  static std::span<const SettingField<ControlTheorySettings>> fields();
-
-  // Throws std::invalid_argument naming the first setting that is out of its range or contradicts
-  // another one.
-  void validate() const;
+  int samples_per_size = 4;      // averaged before the next step: m of the formula
+  double control_gain = 5.0;     // g of the formula
+  double throughput_unit = 0.1;  // one unit of throughput, as a share of the mean throughput
+  double size_unit = 0.08;       // one unit of size, as a share of the size
+  double first_step = 0.1;       // where there is no gradient yet, as a share of the size
+  double max_step = 0.5;         // as a share of the size
 };
 
 // Stochastic approximation as Microsoft's researchers tried it before the signal-processing pool,
@@ -40,7 +31,7 @@ struct ControlTheorySettings {
 // set by somebody else starts everything again from there, k included.
 class ControlTheoryClimber final : public Climber {
  public:
-  // Throws std::invalid_argument on settings out of range or sizes outside the limits.
+  // Throws std::invalid_argument on sizes outside the limits.
   ControlTheoryClimber(const ControlTheorySettings& settings, int initial_size, SizeLimits limits);
 
  protected:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numeric>
 
 #include "climb/baselines/whole_size.hpp"
@@ -35,7 +36,6 @@ double draw(std::mt19937_64& random, const DotnetSettings& settings) {
 
 DotnetClimber::DotnetClimber(const DotnetSettings& settings, int initial_size, SizeLimits limits)
     : Climber(initial_size, limits), settings_(settings), control_(initial_size) {
-  settings.validate();
   const auto remembered = static_cast<std::size_t>(settings.wave_period) *
                           static_cast<std::size_t>(settings.wave_history_size);
   throughputs_.resize(remembered);
@@ -106,7 +106,8 @@ DotnetClimber::Response DotnetClimber::response_of(std::span<const double> throu
   smooth_noise(noise);
   if (std::abs(size_wave) < kLeastWave) return {};
   const double worst = std::max(average_noise_, noise);
-  const double signal = worst > 0.0 ? std::abs(size_wave) / worst : kUnbounded;
+  const double signal =
+      worst > 0.0 ? std::abs(size_wave) / worst : std::numeric_limits<double>::infinity();
   return {.lead = (throughput_wave / size_wave).real() - settings_.bias,
           .confidence = signal / settings_.target_signal_to_noise_ratio};
 }

@@ -6,11 +6,27 @@
 #include <span>
 #include <vector>
 
-#include "climb/baselines/dotnet_settings.hpp"
 #include "climb/climber.hpp"
-#include "settings/setting.hpp"
 
 namespace poolpilot {
+
+// .NET's defaults.
+struct DotnetSettings {
+  int wave_period = 4;        // samples
+  int wave_history_size = 8;  // periods that are analysed
+  int max_wave_magnitude = 20;
+  double wave_magnitude_multiplier = 1.0;     // height of the wave against what the noise calls for
+  double bias = 0.15;                         // elasticity below which the size falls
+  double target_signal_to_noise_ratio = 3.0;  // wave over noise that earns full confidence
+  double max_change_per_second = 4.0;         // threads, at full response and full confidence
+  double max_change_per_sample = 20.0;        // growth in threads
+  int sample_interval_low_ms = 10;
+  int sample_interval_high_ms = 200;
+  double error_smoothing_factor = 0.01;  // weight of the latest noise in its moving average
+  double gain_exponent = 2.0;            // of the response: weak ones are ignored
+  double max_sample_error = 0.15;        // other threads over completions; beyond it goes on
+  int seed = 1;                          // of the random intervals
+};
 
 // The hill climbing of .NET's portable thread pool, restated step by step from
 // PortableThreadPool.HillClimbing.cs with its parameters and defaults: Goertzel components of
@@ -26,8 +42,7 @@ namespace poolpilot {
 // another one, so that a caller may ignore it.
 class DotnetClimber final : public Climber {
  public:
-  // Throws std::invalid_argument on settings out of range, an odd wave period, a low sample
-  // interval above the high one, or sizes outside the limits.
+  // Throws std::invalid_argument on sizes outside the limits.
   DotnetClimber(const DotnetSettings& settings, int initial_size, SizeLimits limits);
 
   // Random, so that the samples run along with no other period, and drawn anew with each new size.

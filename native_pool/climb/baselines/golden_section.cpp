@@ -14,25 +14,7 @@ constexpr double kUpperShare = std::numbers::phi - 1.0;  // 0.618
 
 GoldenSectionClimber::GoldenSectionClimber(const GoldenSectionSettings& settings, int initial_size,
                                            SizeLimits limits)
-    : Climber(initial_size, limits), settings_(settings) {
-  settings.validate();
-}
-
-std::span<const SettingField<GoldenSectionSettings>> GoldenSectionSettings::fields() {
-  using Settings = GoldenSectionSettings;
-  static const SettingField<Settings> kFields[] = {
-      {&Settings::samples_per_point, "samples_per_point", "samples", 1, 1000,
-       "Samples averaged at a size, and at the held size before it is judged."},
-      {&Settings::tolerance, "tolerance", "share", 0, 1,
-       "Width of the bracket over its low end at which the search ends."},
-      {&Settings::reference_samples, "reference_samples", "samples", 1, 1e6,
-       "Samples averaged at the held size before it is watched."},
-      {&Settings::departure_threshold, "departure_threshold", "share", 0, 10,
-       "Change of the held throughput, either way, that starts the search again."}};
-  return kFields;
-}
-
-void GoldenSectionSettings::validate() const { require_ranges(*this); }
+    : Climber(initial_size, limits), settings_(settings) {}
 
 int GoldenSectionClimber::next(const Sample& sample) {
   if (phase_ == Phase::kSetOut || sample.size != size()) return search();

@@ -1,25 +1,16 @@
 // The textbook baseline: golden-section search for the best size.
 #pragma once
 
-#include <span>
-
 #include "climb/baselines/average.hpp"
 #include "climb/climber.hpp"
-#include "settings/setting.hpp"
 
 namespace poolpilot {
 
 struct GoldenSectionSettings {
-  int samples_per_point = 4;
-  double tolerance = 0.02;
-  int reference_samples = 16;
-  double departure_threshold = 0.2;
-
-  static std::span<const SettingField<GoldenSectionSettings>> fields();
-
-  // Throws std::invalid_argument naming the first setting that is out of its range or contradicts
-  // another one.
-  void validate() const;
+  int samples_per_point = 4;         // averaged at a size, and at the held size before a judgement
+  double tolerance = 0.02;           // width of the bracket over its low end at which it ends
+  int reference_samples = 16;        // averaged at the held size before it is watched
+  double departure_threshold = 0.2;  // change of the held throughput that starts it again
 };
 
 // Golden-section search (Kiefer 1953) for the largest throughput on a scale of ln(size): each size
@@ -32,7 +23,7 @@ struct GoldenSectionSettings {
 // sample and is not a point.
 class GoldenSectionClimber final : public Climber {
  public:
-  // Throws std::invalid_argument on settings out of range or sizes outside the limits.
+  // Throws std::invalid_argument on sizes outside the limits.
   GoldenSectionClimber(const GoldenSectionSettings& settings, int initial_size, SizeLimits limits);
 
   bool holding() const { return phase_ == Phase::kHold; }

@@ -23,23 +23,7 @@ double peak_used(const Sample& sample) {
 }  // namespace
 
 ProbingClimber::ProbingClimber(const ProbingSettings& settings, int initial_size, SizeLimits limits)
-    : Climber(initial_size, limits), settings_(settings), stable_size_(initial_size) {
-  settings.validate();
-}
-
-std::span<const SettingField<ProbingSettings>> ProbingSettings::fields() {
-  using Settings = ProbingSettings;
-  static const SettingField<Settings> kFields[] = {
-      {&Settings::step_multiple, "step_multiple", "share", 0.01, 0.5,
-       "Length of a probe, as a share of the stable size, at least one thread."},
-      {&Settings::moving_average_weight, "moving_average_weight", "share", 0.001, 1,
-       "Weight of a successful probe in the new stable size."},
-      {&Settings::interval_s, "interval_s", "seconds", 0.001, 3600,
-       "Length of a sample; every second one is at the stable size."}};
-  return kFields;
-}
-
-void ProbingSettings::validate() const { require_ranges(*this); }
+    : Climber(initial_size, limits), settings_(settings), stable_size_(initial_size) {}
 
 int ProbingClimber::next(const Sample& sample) {
   if (sample.size != size()) {

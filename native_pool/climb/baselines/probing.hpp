@@ -1,23 +1,14 @@
 // The baseline of MongoDB: tries one step, keeps a fifth of it when throughput rose.
 #pragma once
 
-#include <span>
-
 #include "climb/climber.hpp"
-#include "settings/setting.hpp"
 
 namespace poolpilot {
 
 struct ProbingSettings {
-  double step_multiple = 0.1;
-  double moving_average_weight = 0.2;
-  double interval_s = 0.1;
-
-  static std::span<const SettingField<ProbingSettings>> fields();
-
-  // Throws std::invalid_argument naming the first setting that is out of its range or contradicts
-  // another one.
-  void validate() const;
+  double step_multiple = 0.1;          // length of a probe, as a share of the stable size
+  double moving_average_weight = 0.2;  // of a successful probe in the new stable size
+  double interval_s = 0.1;             // length of a sample; every second one is at the stable size
 };
 
 enum class ProbingState { kStable, kUp, kDown };
@@ -35,7 +26,7 @@ enum class ProbingState { kStable, kUp, kDown };
 // the stable one.
 class ProbingClimber final : public Climber {
  public:
-  // Throws std::invalid_argument on settings out of range or sizes outside the limits.
+  // Throws std::invalid_argument on sizes outside the limits.
   ProbingClimber(const ProbingSettings& settings, int initial_size, SizeLimits limits);
 
   double period_s() const override { return settings_.interval_s; }

@@ -8,39 +8,9 @@
 
 namespace poolpilot {
 
-void ThreeStateSettings::validate() const {
-  require_ranges(*this);
-  if (first_step <= longest_step) return;
-  std::ostringstream allowed;
-  allowed << "at most longest_step, which is " << longest_step;
-  refuse_setting("first_step", first_step, allowed.str());
-}
-
 ThreeStateClimber::ThreeStateClimber(const ThreeStateSettings& settings, int initial_size,
                                      SizeLimits limits)
-    : Climber(initial_size, limits), settings_(settings) {
-  settings.validate();
-}
-
-std::span<const SettingField<ThreeStateSettings>> ThreeStateSettings::fields() {
-  using Settings = ThreeStateSettings;
-  static const SettingField<Settings> kFields[] = {
-      {&Settings::interval_s, "interval_s", "seconds", 0.001, 3600,
-       "Length of a sample; each brings one decision."},
-      {&Settings::stability_factor, "stability_factor", "share", 0.01, 1,
-       "A rise or fall counts when the smaller throughput is below this share of the larger."},
-      {&Settings::first_step, "first_step", "threads", 1, 1e6,
-       "Length of the first step and of an exploring one."},
-      {&Settings::step_growth, "step_growth", "threads", 0, 1e6,
-       "Threads by which each further step is longer."},
-      {&Settings::longest_step, "longest_step", "threads", 1, 1e6, "Longest step."},
-      {&Settings::pause_after_scaling_s, "pause_after_scaling_s", "seconds", 0, 86400,
-       "Pause before exploring, after scaling has ended; at least one sample."},
-      {&Settings::pause_after_exploring_s, "pause_after_exploring_s", "seconds", 0, 86400,
-       "Pause before exploring again, after an exploring step was taken back; at least one "
-       "sample."}};
-  return kFields;
-}
+    : Climber(initial_size, limits), settings_(settings) {}
 
 int ThreeStateClimber::next(const Sample& sample) {
   if (sample.size != size()) state_ = ScalingState::kStartup;

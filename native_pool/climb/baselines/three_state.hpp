@@ -1,27 +1,18 @@
 // The three-state baseline: scales while it pays, settles, and explores the other way.
 #pragma once
 
-#include <span>
-
 #include "climb/climber.hpp"
-#include "settings/setting.hpp"
 
 namespace poolpilot {
 
 struct ThreeStateSettings {
-  double interval_s = 1.0;
-  double stability_factor = 0.9;
-  int first_step = 1;
-  int step_growth = 1;
+  double interval_s = 1.0;        // length of a sample; each brings one decision
+  double stability_factor = 0.9;  // smaller throughput over the larger from which nothing changed
+  int first_step = 1;             // and an exploring one, in threads
+  int step_growth = 1;            // by which each further step is longer
   int longest_step = 4;
-  double pause_after_scaling_s = 0.0;
-  double pause_after_exploring_s = 2.0;
-
-  static std::span<const SettingField<ThreeStateSettings>> fields();
-
-  // Throws std::invalid_argument naming the first setting that is out of its range or contradicts
-  // another one.
-  void validate() const;
+  double pause_after_scaling_s = 0.0;    // before it explores; at least one sample
+  double pause_after_exploring_s = 2.0;  // after an exploring step was taken back
 };
 
 enum class ScalingState { kStartup, kScaling, kSettled, kExploring };
@@ -43,8 +34,7 @@ enum class ScalingState { kStartup, kScaling, kSettled, kExploring };
 // exploring downwards while nothing is lost; they are not restated.
 class ThreeStateClimber final : public Climber {
  public:
-  // Throws std::invalid_argument on settings out of range, a first step longer than the longest
-  // one, or sizes outside the limits.
+  // Throws std::invalid_argument on sizes outside the limits.
   ThreeStateClimber(const ThreeStateSettings& settings, int initial_size, SizeLimits limits);
 
   double period_s() const override { return settings_.interval_s; }

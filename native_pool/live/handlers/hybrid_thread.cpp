@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "live/hang_up.hpp"
+#include "live/client_socket.hpp"
 
 namespace poolpilot {
 

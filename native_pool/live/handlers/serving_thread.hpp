@@ -7,10 +7,10 @@
 #include <cassert>
 #include <cstdint>
 
+#include "live/client_socket.hpp"
 #include "live/connection.hpp"
 #include "live/connection_handler.hpp"
 #include "live/connection_home.hpp"
-#include "live/own_socket.hpp"
 #include "live/settings.hpp"
 #include "pool/worker_stats.hpp"
 

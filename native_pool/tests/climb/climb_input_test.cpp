@@ -59,10 +59,10 @@ class Hostile {
     settings.hcm_hillclimbing_enabled = below(20) != 0;
     settings.hcm_log_enabled = false;
     settings.min_accepted_throughput = 1.0;
-    settings.hcm_reference_samples = 2 + below(4);
-    settings.hcm_exit_samples = 2 + below(4);
-    settings.hcm_patience = 1 + below(2);
-    settings.hcm_max_thread_wave_magnitude = below(3) == 0 ? 1e8 : 80.0;
+    settings.samples_to_wave_period_ratio = 2 + below(8);
+    settings.hcm_quick_exit_samples = below(9);
+    settings.hcm_min_thread_wave_magnitude = below(3) == 0 ? 80.0 : 10.0;
+    settings.hcm_hiccup = 0.1 * below(10);
     return settings;
   }
 
@@ -73,7 +73,7 @@ class Hostile {
 TEST(Input, SlowLooksAtAChokedServerEndTheScanOfItsSize) {
   const SpectralSettings settings = small_server();
   SpectralClimber climber(settings, 8, {.min = 1, .max = 64});
-  const double slow_s = 2.0 * settings.hcm_clock_jump * settings.hcm_period;
+  const double slow_s = 2.0 * kClockJump * settings.hcm_period;
   int size = climber.size();
   int smallest = size;
   for (int i = 0; i < 20; ++i) {
@@ -161,7 +161,7 @@ TEST(SwitchedOff, LeavesEverySizeAloneAndCanBeSwitchedOn) {
 
 TEST(Adopt, InMidWaveIsNotTakenForAChangeFromOutside) {
   SpectralSettings settings = small_server();
-  settings.wave_period = 8;
+  settings.samples_to_wave_period_ratio = 4;
   for (const int samples : {3, 5, 7, 12}) {
     SpectralClimber climber(small_server(), 8, {.min = 1, .max = 64});
     PlayedCurve curve(arch(32, 0.5), 64, 0.0);

@@ -26,10 +26,9 @@ SpectralSettings command_settings() {
   SpectralSettings settings = small_server();
   settings.samples_to_wave_period_ratio = 4;
   settings.hcm_min_thread_wave_magnitude = 18.0;
-  settings.hcm_growth_periods = 2;
   settings.hcm_quick_exit_samples = 0;
   settings.price_of_thread = 0.01;
-  settings.adapt_period = settings.verify_warm_start = false;
+  settings.verify_warm_start = false;
   settings.hcm_min_period = settings.hcm_period = 0.25;
   settings.hcm_hiccup = 1.5;
   return settings;

@@ -28,17 +28,16 @@ TEST(Memory, UpdateAllocatesNothing) {
   EXPECT_TRUE(logged(climber, "changed from outside"));
 }
 
-// Through new settings too, whose windows are longer: adopt() reserves what they need.
+// Through new settings too, whose log is longer: adopt() reserves what they need.
 TEST(Memory, UpdateOfManyKnobsAllocatesNothing) {
   const KnobRange range{.limits = {.min = 1, .max = 128}, .price = 0.02};
   SpectralSettings settings = small_server();
-  settings.log_limit = 100;
   const std::vector<int> forced = {64, 2, 2, 64};
   KnobClimber climber(settings, {range, range, range, range}, {4, 8, 16, 32});
   PlayedCurve curve(arch(40, 0.3), 128, 0.05);
   long allocated = 0;
-  for (const int period : {4, 8, 4}) {
-    settings.wave_period = period;
+  for (const int limit : {100, 200, 100}) {
+    settings.log_limit = limit;
     climber.adopt(settings);
     const long before = allocations();
     for (int i = 0; i < 4000; ++i) {

@@ -102,14 +102,12 @@ TEST(SpectralClimber, InNoiseNineOfTenEndWithinTenPercentOfTheOptimum) {
   }
 }
 
-// Every switch off and every pair of Trub's sizes: it still ends, and inside the limits.
-TEST(SpectralClimber, EachImprovementCanBeSwitchedOff) {
-  for (const auto off :
-       {&SpectralSettings::relative_gain, &SpectralSettings::wave_follows_noise,
-        &SpectralSettings::reset_on_forced_change, &SpectralSettings::test_significance,
-        &SpectralSettings::adapt_period, &SpectralSettings::verify_warm_start}) {
-    SpectralSettings settings = small_server();
-    settings.*off = false;
+TEST(SpectralClimber, TrubsMethodAndAFixedIntervalFindItToo) {
+  SpectralSettings article = SpectralSettings::article();
+  article.hcm_hillclimbing_enabled = true;
+  SpectralSettings fixed = small_server();
+  fixed.hcm_min_period = fixed.hcm_period;
+  for (const SpectralSettings& settings : {article, fixed}) {
     SpectralClimber climber(settings, 40, {.min = 1, .max = 128});
     PlayedCurve curve(arch(60, 0.5), 128, 0.0);
     int size = climber.size();

@@ -120,9 +120,5 @@ TEST(ControlTheoryClimber, SurvivesHostileSamples) {
   baseline::survives_hostile_samples<ControlTheoryClimber>(ControlTheorySettings());
 }
 
-TEST(ControlTheoryClimber, RefusesSettingsOutOfRange) {
-  baseline::refuses_settings_out_of_range<ControlTheoryClimber, ControlTheorySettings>();
-}
-
 }  // namespace
 }  // namespace poolpilot

@@ -186,20 +186,5 @@ TEST(DotnetClimber, SurvivesHostileSamples) {
   baseline::survives_hostile_samples<DotnetClimber>(DotnetSettings());
 }
 
-TEST(DotnetClimber, RefusesSettingsOutOfRangeAndContradictions) {
-  baseline::refuses_settings_out_of_range<DotnetClimber, DotnetSettings>();
-  DotnetSettings odd;
-  odd.wave_period = 5;
-  EXPECT_THROW(DotnetClimber(odd, 8, {1, 64}), std::invalid_argument);
-  DotnetSettings reversed;
-  reversed.sample_interval_low_ms = 201;
-  try {
-    const DotnetClimber climber(reversed, 8, {1, 64});
-    FAIL();
-  } catch (const std::invalid_argument& refusal) {
-    EXPECT_NE(std::string(refusal.what()).find("sample_interval_high_ms"), std::string::npos);
-  }
-}
-
 }  // namespace
 }  // namespace poolpilot

@@ -120,9 +120,5 @@ TEST(GoldenSectionClimber, SurvivesHostileSamples) {
   baseline::survives_hostile_samples<GoldenSectionClimber>(GoldenSectionSettings());
 }
 
-TEST(GoldenSectionClimber, RefusesSettingsOutOfRange) {
-  baseline::refuses_settings_out_of_range<GoldenSectionClimber, GoldenSectionSettings>();
-}
-
 }  // namespace
 }  // namespace poolpilot

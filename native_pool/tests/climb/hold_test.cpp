@@ -138,7 +138,6 @@ constexpr int kHeld = 64;
 HeldThroughHiccups hold_through(SpectralSettings settings, const Hiccups& hiccups, unsigned seed,
                                 bool latency_alone,
                                 const Curve& curve = roof(kHeld, 0.9, 0.5, 5000.0)) {
-  settings.adapt_period = false;
   settings.hcm_period = settings.hcm_min_period;
   settings.hcm_quick_exit_samples = 0;
   const double period_s = settings.hcm_period;

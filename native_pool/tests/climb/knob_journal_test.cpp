@@ -123,13 +123,13 @@ TEST(KnobJournal, KeepsTheLatestRecordsOnlyAndOffTheLatestAlone) {
 
 TEST(KnobSettings, ChangeWhileItClimbsAndTheWaveBeginsAnew) {
   SpectralSettings settings = small_server();
-  settings.wave_period = 8;
+  settings.confidence = 2.0;
   for (const int samples : {1, 6, 8, 11}) {
     Values in_force = kStart;
     KnobClimber climber(small_server(), kPair, kStart);
     play(climber, in_force, samples);
     climber.adopt(settings);
-    EXPECT_EQ(climber.settings().wave_period, 8);
+    EXPECT_EQ(climber.settings().confidence, 2.0);
     play(climber, in_force, 1);
     EXPECT_EQ(climber.reason(), Reason::kSettingsChanged) << samples;
     play(climber, in_force, 300);
@@ -170,11 +170,11 @@ TEST(KnobSettings, BringAPriceForEachKnob) {
 TEST(KnobSettings, ThatAreNotValidChangeNothing) {
   KnobClimber climber(small_server(), kPair, kStart);
   SpectralSettings settings = small_server();
-  settings.wave_period = 5;
+  settings.confidence = -1.0;
   EXPECT_THROW(climber.adopt(settings), std::invalid_argument);
   const std::vector<double> few = {0.1};
   EXPECT_THROW(climber.adopt(small_server(), few), std::invalid_argument);
-  EXPECT_EQ(climber.settings().wave_period, small_server().wave_period);
+  EXPECT_EQ(climber.settings().confidence, small_server().confidence);
 }
 
 }  // namespace

@@ -252,9 +252,7 @@ TEST(Knobs, ACopyClimbsAsTheOriginalDoes) {
   const auto rough = [random = std::mt19937_64(1)](const Values& at) mutable {
     return crossed(at) * std::lognormal_distribution(0.0, 0.3)(random);
   };
-  SpectralSettings settings = small_server();
-  settings.hcm_patience = 4;
-  KnobClimber climber(settings, kCore, kUntouched);
+  KnobClimber climber(small_server(), kCore, kUntouched);
   const Surface seen = rough;
   play(climber, seen, 3);
   KnobClimber copy = climber;

@@ -106,9 +106,5 @@ TEST(ProbingClimber, SurvivesHostileSamples) {
   baseline::survives_hostile_samples<ProbingClimber>(ProbingSettings());
 }
 
-TEST(ProbingClimber, RefusesSettingsOutOfRange) {
-  baseline::refuses_settings_out_of_range<ProbingClimber, ProbingSettings>();
-}
-
 }  // namespace
 }  // namespace poolpilot

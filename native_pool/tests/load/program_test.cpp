@@ -74,10 +74,11 @@ TEST(LoadSettings, AClosedLoopNeedsAConnectionForEachClass) {
 }
 
 TEST(LoadSettings, UnknownWordsNameTheKnownOnes) {
-  EXPECT_EQ(op_named("acquire"), Op::kAcquire);
-  EXPECT_EQ(wait_kind_named("row_lock"), WaitKind::kRowLock);
-  EXPECT_THROW(op_named("sleep"), std::invalid_argument);
-  EXPECT_THROW(wait_kind_named("lunch"), std::invalid_argument);
+  EXPECT_EQ(static_cast<Op>(index_named("op", kOpNames, "acquire") + 1), Op::kAcquire);
+  EXPECT_EQ(static_cast<WaitKind>(index_named("kind", kWaitKindNames, "row_lock")),
+            WaitKind::kRowLock);
+  EXPECT_THROW(index_named("op", kOpNames, "sleep"), std::invalid_argument);
+  EXPECT_THROW(index_named("kind", kWaitKindNames, "lunch"), std::invalid_argument);
 }
 
 // Limits belong to the process, so each case runs in one of its own.

@@ -11,11 +11,6 @@
 #include <tuple>
 #include <vector>
 
-#include "climb/baselines/control_theory.hpp"
-#include "climb/baselines/dotnet_settings.hpp"
-#include "climb/baselines/golden_section.hpp"
-#include "climb/baselines/probing.hpp"
-#include "climb/baselines/three_state.hpp"
 #include "climb/settings.hpp"
 #include "live/settings.hpp"
 #include "sim/settings.hpp"
@@ -130,9 +125,8 @@ TEST(SettingTable, NamesOfChoicesStandInTheOrderOfTheirValues) {
 template <typename Settings>
 class EveryTable : public testing::Test {};
 
-using AllSettings = testing::Types<LivePoolSettings, sim::SimulationSettings, sim::Machine,
-                                   SpectralSettings, ControlTheorySettings, DotnetSettings,
-                                   GoldenSectionSettings, ProbingSettings, ThreeStateSettings>;
+using AllSettings =
+    testing::Types<LivePoolSettings, sim::SimulationSettings, sim::Machine, SpectralSettings>;
 TYPED_TEST_SUITE(EveryTable, AllSettings);
 
 TYPED_TEST(EveryTable, NamesEveryFieldOnceWithADefaultInItsRange) {

@@ -23,8 +23,8 @@ TEST(EventHeap, GivesEventsInOrderOfTimeAndOfTheirScheduling) {
   std::sort(wanted.begin(), wanted.end());
   for (const auto& [at_ns, what] : wanted) {
     EXPECT_EQ(heap.next_ns(), at_ns);
-    const EventHeap::Event event = heap.pop();
-    EXPECT_EQ(event.at_ns, at_ns);
+    const EventHeap::Entry event = heap.pop();
+    EXPECT_EQ(event.key, at_ns);
     EXPECT_EQ(event.what, what);
   }
   EXPECT_TRUE(heap.empty());

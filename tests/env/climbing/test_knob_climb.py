@@ -192,8 +192,8 @@ def test_windows_last_as_long_as_the_settings_say_and_settings_change_while_it_r
 
 def test_settings_that_are_refused_leave_the_old_ones() -> None:
     climbing = controller(opened())
-    with pytest.raises(SettingError, match="hcm_min_thread_wave_magnitude"):
-        climbing.adopt(ClimbSettings(min_thread_wave_magnitude=90.0))
+    with pytest.raises(SettingError, match="the value of hcm_min_period"):
+        climbing.adopt(ClimbSettings(period_s=2.0, longest_period_s=1.0))
     assert climbing.settings.as_dict() == SETTINGS.native().as_dict()
 
 

@@ -26,9 +26,7 @@ OTHERWISE = {
     "min_accepted_throughput": 1.0,
     "hcm_min_thread_wave_magnitude": 18.0,
     "price_of_thread": 0.01,
-    "adapt_period": False,
     "verify_warm_start": False,
-    "hcm_growth_periods": 2,
     "hcm_quick_exit_samples": 0,
     "hcm_hiccup": 1.5,
 }
@@ -70,7 +68,7 @@ def test_period_is_fixed_unless_it_may_grow() -> None:
     fixed = spectral_climber(ClimbSettings(period_s=0.5), KnobSpace.stock(2))
     assert fixed.period_s == 0.5
     longer = ClimbSettings(period_s=0.5, longest_period_s=2.0).native()
-    assert (longer.hcm_min_period, longer.hcm_period, bool(longer.adapt_period)) == (0.5, 2.0, True)
+    assert (longer.hcm_min_period, longer.hcm_period) == (0.5, 2.0)
 
 
 def test_unknown_and_contradicting_settings_are_named() -> None:
@@ -104,10 +102,10 @@ def test_field_has_the_effect_unit_range_and_type_of_its_row_under_both_names(ro
     ("values", "says"),
     [
         ({"wave_periods": 4}, "wave_periods"),
-        ({"wave_period": 4.5}, r"wave_period\n.*integer"),
-        ({"relative_gain": "perhaps"}, r"relative_gain\n.*boolean"),
-        ({"hcm_eps": "inf"}, r"hcm_eps\n.*finite"),
-        ({"eps": 1.0, "hcm_eps": 2.0}, "hcm_eps"),
+        ({"scan_rounds": 4.5}, r"scan_rounds\n.*integer"),
+        ({"trubs_method": "perhaps"}, r"trubs_method\n.*boolean"),
+        ({"hcm_hiccup": "inf"}, r"hcm_hiccup\n.*finite"),
+        ({"hiccup_s": 1.0, "hcm_hiccup": 2.0}, "hcm_hiccup"),
     ],
 )
 def test_refused_values_name_the_setting_as_it_was_named(values: dict[str, Any], says: str) -> None:
@@ -116,6 +114,6 @@ def test_refused_values_name_the_setting_as_it_was_named(values: dict[str, Any],
 
 
 def test_contradiction_names_both_settings() -> None:
-    settings = ClimbSettings(min_thread_wave_magnitude=90.0)
-    with pytest.raises(SettingError, match=r"hcm_max_thread_wave_magnitude.*hcm_min_thread_wave_magnitude"):
+    settings = ClimbSettings(period_s=2.0, longest_period_s=1.0)
+    with pytest.raises(SettingError, match=r"hcm_period is 1, .*hcm_min_period"):
         settings.native()

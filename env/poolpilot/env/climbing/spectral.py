@@ -40,6 +40,8 @@ def _setting(name: str, **changes: Any) -> Any:
 class ClimbSettings(BaseModel):
     """How the spectral climber climbs; `poolpilot check --settings climb --defaults` explains the fields.
 
+    What else it goes by are constants, each with its reason, in `native_pool/climb/`.
+
     Where a default is not that of C++, it suits a server under load rather than a curve. The climber is switched on and
     keeps its log; its samples are equally long; its first wave is half the size. It pauses under one request a second:
     Trub's 300 suit 72 processors. It decides by half as many periods, since more precision is lost in what a pool still
@@ -58,73 +60,20 @@ class ClimbSettings(BaseModel):
 
     hillclimbing_enabled: bool = _setting("hcm_hillclimbing_enabled", default=True)
     log_enabled: bool = _setting("hcm_log_enabled", default=True)
-    wave_period: int = _setting("wave_period")
+    log_limit: int = _setting("log_limit")
     samples_to_wave_period_ratio: int = _setting("samples_to_wave_period_ratio", default=4)
     longest_period_s: float | None = _setting("hcm_period", default=None)
-    min_accepted_throughput: float = _setting("min_accepted_throughput", default=1.0)
-    eps: float = _setting("hcm_eps")
-    valuable_diff: float = _setting("hcm_valuable_diff")
-    ccs_valuable_progress: float = _setting("hcm_ccs_valuable_progress")
-    min_thread_wave_magnitude: float = _setting("hcm_min_thread_wave_magnitude", default=18.0)
-    max_thread_wave_magnitude: float = _setting("hcm_max_thread_wave_magnitude")
-    relative_gain: bool = _setting("relative_gain")
-    wave_follows_noise: bool = _setting("wave_follows_noise")
-    reset_on_forced_change: bool = _setting("reset_on_forced_change")
-    test_significance: bool = _setting("test_significance")
-    price_of_thread: float = _setting("price_of_thread", default=0.01)
-    adapt_period: bool | None = _setting("adapt_period", default=None)
-    verify_warm_start: bool = _setting("verify_warm_start", default=False)
-    reference_size: float = _setting("hcm_reference_size")
-    wave_growth: float = _setting("wave_growth")
-    wave_noise_multiplier: float = _setting("wave_noise_multiplier")
-    inner_wave: float = _setting("hcm_inner_wave")
-    knob_first_growths: int = _setting("knob_first_growths")
-    settle_samples: int = _setting("settle_samples")
     period_s: float = _setting("hcm_min_period", default=0.1)
-    period_noise: float = _setting("hcm_period_noise")
-    scan_rounds: int = _setting("scan_rounds")
-    scan_ratio: float = _setting("scan_ratio")
-    scan_margin: float = _setting("scan_margin")
-    scan_confidence: float = _setting("scan_confidence")
-    scan_worth: float = _setting("scan_worth")
-    min_periods_to_decide: int = _setting("min_periods_to_decide")
-    min_periods_known_noise: int = _setting("min_periods_known_noise")
-    growth_periods: int = _setting("hcm_growth_periods", default=2)
-    patience: int = _setting("hcm_patience")
-    plateau_periods: int = _setting("hcm_plateau_periods")
+    min_accepted_throughput: float = _setting("min_accepted_throughput", default=1.0)
+    min_thread_wave_magnitude: float = _setting("hcm_min_thread_wave_magnitude", default=18.0)
+    price_of_thread: float = _setting("price_of_thread", default=0.01)
     confidence: float = _setting("confidence")
-    trust: float = _setting("hcm_trust")
-    flat_trust: float = _setting("hcm_flat_trust")
-    noise_memory: float = _setting("noise_memory")
-    step_gain: float = _setting("hcm_step_gain")
-    max_step_ratio: float = _setting("hcm_max_step_ratio")
-    plateau_factor: float = _setting("hcm_plateau_factor")
-    plateau_decay: float = _setting("hcm_plateau_decay")
-    credible: float = _setting("hcm_credible")
-    accuracy: float = _setting("hcm_accuracy")
-    worth: float = _setting("hcm_worth")
-    false_optimized_excess: float = _setting("hcm_false_optimized_excess")
-    false_jump_ratio: float = _setting("hcm_false_jump_ratio")
-    knob_fade: float = _setting("knob_fade")
-    knob_step_shrink: float = _setting("knob_step_shrink")
-    knob_step_growth: float = _setting("knob_step_growth")
-    warm_wave_share: float = _setting("warm_wave_share")
-    warm_bracket: float = _setting("warm_bracket")
-    reference_samples: int = _setting("hcm_reference_samples")
-    exit_samples: int = _setting("hcm_exit_samples")
-    quick_exit_samples: int = _setting("hcm_quick_exit_samples", default=0)
-    quick_reference_samples: int = _setting("hcm_quick_reference_samples")
-    exit_confidence: float = _setting("hcm_exit_confidence")
+    scan_rounds: int = _setting("scan_rounds")
+    scan_worth: float = _setting("scan_worth")
+    verify_warm_start: bool = _setting("verify_warm_start", default=False)
     hiccup_s: float = _setting("hcm_hiccup", default=1.5)
-    return_ratio: float = _setting("hcm_return_ratio")
-    steep_decline: float = _setting("hcm_steep_decline")
-    steep_samples: int = _setting("hcm_steep_samples")
-    wrong_predictions: int = _setting("hcm_wrong_predictions")
-    interpolation_ratio: float = _setting("hcm_interpolation_ratio")
-    clock_jump: float = _setting("hcm_clock_jump")
-    log_limit: int = _setting("log_limit")
-    belief_points: int = _setting("belief_points")
-    curve_points: int = _setting("curve_points")
+    quick_exit_samples: int = _setting("hcm_quick_exit_samples", default=0)
+    trubs_method: bool = _setting("trubs_method")
 
     def native(self) -> SpectralSettings:
         """The climber's own settings; without a longest period its samples are equal, and with one they may grow.
@@ -135,8 +84,6 @@ class ClimbSettings(BaseModel):
         values = {name: getattr(self, field) for field, name in NATIVE_NAMES.items()}
         if self.longest_period_s is None:
             values["hcm_period"] = self.period_s
-        if self.adapt_period is None:
-            values["adapt_period"] = self.longest_period_s is not None
         return native_settings(**values)
 
 

@@ -254,14 +254,14 @@ def test_settings_come_from_flags_over_environment_over_file(
     invoke: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, path = tmp_path / "climb.toml", tmp_path / "climb.json"
-    file.write_text("hcm_eps = 1\nconfidence = 2.5\nhcm_trust = 0.9\n", encoding="utf-8")
-    monkeypatch.setenv("POOLPILOT_CLIMB_HCM_EPS", "2")
+    file.write_text("hcm_hiccup = 1\nconfidence = 2.5\nscan_worth = 0.1\n", encoding="utf-8")
+    monkeypatch.setenv("POOLPILOT_CLIMB_HCM_HICCUP", "2")
     monkeypatch.setenv("POOLPILOT_CLIMB_CONFIDENCE", "3.5")
-    result = invoke(*CURVE, "--config", file, "--set", "hcm_eps=3", "--set", "wave_period=6", "--json", path)
+    result = invoke(*CURVE, "--config", file, "--set", "hcm_hiccup=3", "--set", "scan_rounds=6", "--json", path)
     assert (result.code, result.err) == (0, "")
     settings = read(path)["settings"]
-    names = ("hcm_eps", "confidence", "hcm_trust", "wave_period", "hcm_hillclimbing_enabled", "hcm_period")
-    assert [settings[name] for name in names] == [3.0, 3.5, 0.9, 6, True, 0.25]
+    names = ("hcm_hiccup", "confidence", "scan_worth", "scan_rounds", "hcm_hillclimbing_enabled", "hcm_period")
+    assert [settings[name] for name in names] == [3.0, 3.5, 0.1, 6, True, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -275,10 +275,10 @@ def test_settings_come_from_flags_over_environment_over_file(
             ["--backend", "curve", "--knob", "all"],
             "cannot climb oversubscribe, timer_interval_ms: leave",
         ),
-        (["--set", "hcm_eps"], "NAME=VALUE"),
+        (["--set", "hcm_hiccup"], "NAME=VALUE"),
         (["--set", "speed=3"], "'speed': there is no such setting"),
-        (["--set", "wave_period=5"], "wave_period is 5, but must be an even number"),
-        (["--set", "hcm_min_thread_wave_magnitude=90"], "hcm_max_thread_wave_magnitude is 80.*hcm_min_thread"),
+        (["--set", "wave_period=8"], "'wave_period' is a constant of the climber now"),
+        (["--set", "hcm_period=0.1"], r"hcm_period is 0\.1, .*hcm_min_period"),
         (["--config", "nowhere.toml"], "there is no settings file nowhere.toml"),
         (["--backend", "curve", "--json", "/nowhere/climb.json"], "there is no such folder"),
     ],
@@ -318,8 +318,14 @@ def test_settings_are_listed_with_the_defaults_of_the_command(
         (name,) = (own for own, native in NATIVE_NAMES.items() if native == row["name"])
         assert row["effect"] in rows[name]["meaning"]
     assert rows["log_enabled"]["value"] == "true"
-    eps = {"name": "eps", "value": "5", "origin": "default", "allowed": "at least 0", "hidden": ""}
-    assert rows["eps"] | {"meaning": ""} == eps | {"meaning": ""}
+    least = {
+        "name": "min_accepted_throughput",
+        "value": "1",
+        "origin": "default",
+        "allowed": "at least 0",
+        "hidden": "",
+    }
+    assert rows["min_accepted_throughput"] | {"meaning": ""} == least | {"meaning": ""}
 
 
 def test_settings_of_mariadb_are_listed_without_connecting(invoke: Callable[..., Any], tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_ctrl_c_waits_for_the_end_of_the_window_so_that_nothing_is_cut_in_two(mo
 
 
 def test_climb_lasts_two_samples_at_least() -> None:
-    run = run_on_curve(assignments=["hcm_period=3.0"], horizon_s=1.0)
+    run = run_on_curve(assignments=["period_s=3.0", "longest_period_s=3.0"], horizon_s=1.0)
     run.run()
     assert len(run.steps) == 2
 
@@ -254,7 +254,7 @@ def test_many_knobs_start_warm_at_the_prediction_and_look_round_it(tellable: Cal
         ("confidence = 3.0", 3.0, "read again"),
         ("confidence: 3.0", 2.0, "is not TOML"),
         ("confidence = 99.0", 2.0, "setting 'confidence'"),
-        ("hcm_max_thread_wave_magnitude = 2", 2.0, "hcm_min_thread_wave_magnitude"),
+        ("hcm_trust = 0.9", 2.0, "is a constant of the climber now"),
         (None, 2.0, "there is no settings file"),
     ],
 )

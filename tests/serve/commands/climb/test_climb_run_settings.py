@@ -15,7 +15,7 @@ from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "climb.toml"
-    path.write_text("hcm_eps = 4\n", encoding="utf-8")
+    path.write_text("hcm_hiccup = 4\n", encoding="utf-8")
     return path
 
 
@@ -40,50 +40,51 @@ def test_every_setting_of_the_climber_is_assigned_by_both_its_names(name: str) -
 
 def test_command_climbs_logs_and_samples_evenly_by_default() -> None:
     settings = loaded(dsn="h=db1")
-    assert (settings.hcm_hillclimbing_enabled, settings.hcm_log_enabled, settings.adapt_period) == (True, True, False)
+    assert (settings.hcm_hillclimbing_enabled, settings.hcm_log_enabled) == (True, True)
     assert (settings.hcm_min_period, settings.hcm_period, loaded().hcm_period) == (0.5, 0.5, 0.25)
     assert settings.log_limit == 50_000
 
 
 def test_period_samples_evenly_unless_a_setting_says_otherwise() -> None:
-    settings = loaded(None, "hcm_period=3", "adapt_period = on", period=0.5)
-    assert (settings.hcm_min_period, settings.hcm_period, settings.adapt_period) == (0.5, 3.0, True)
+    settings = loaded(None, "hcm_period = 3", period=0.5)
+    assert (settings.hcm_min_period, settings.hcm_period) == (0.5, 3.0)
     fixed = loaded(period=0.75)
-    assert (fixed.hcm_period, fixed.adapt_period) == (0.75, False)
+    assert fixed.hcm_min_period == fixed.hcm_period == 0.75
 
 
-@pytest.mark.parametrize("name", ["eps", "hcm_eps"])
+@pytest.mark.parametrize("name", ["hiccup_s", "hcm_hiccup"])
 def test_both_names_of_a_setting_are_one_in_every_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     file = tmp_path / "climb.toml"
-    file.write_text("hcm_eps = 1\nconfidence = 2.5\n", encoding="utf-8")
+    file.write_text("hcm_hiccup = 1\nconfidence = 2.5\n", encoding="utf-8")
     monkeypatch.setenv(f"POOLPILOT_CLIMB_{name.upper()}", "2")
     settings = loaded(file)
-    assert (settings.hcm_eps, settings.confidence) == (2.0, 2.5)
-    assert loaded(file, **{name: "3"}).hcm_eps == 3.0
-    assert loaded(file, f"{name}=4", eps=3.0).hcm_eps == 4.0
+    assert (settings.hcm_hiccup, settings.confidence) == (2.0, 2.5)
+    assert loaded(file, **{name: "3"}).hcm_hiccup == 3.0
+    assert loaded(file, f"{name}=4", hiccup_s=3.0).hcm_hiccup == 4.0
 
 
 def test_names_without_the_prefix_of_the_command_are_somebody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPS", "7")
-    monkeypatch.setenv("HCM_EPS", "7")
-    assert loaded().hcm_eps == SpectralSettings().hcm_eps
+    monkeypatch.setenv("HICCUP_S", "7")
+    monkeypatch.setenv("HCM_HICCUP", "7")
+    assert loaded().hcm_hiccup == 1.5
 
 
 def test_types_are_kept() -> None:
-    values = loaded(None, "wave_period=6", "adapt_period=off", "hcm_period=3").as_dict()
-    assert [values[name] for name in ("wave_period", "adapt_period", "hcm_period")] == [6, False, 3.0]
+    values = loaded(None, "scan_rounds=6", "log_enabled=off", "hcm_period=3").as_dict()
+    assert [values[name] for name in ("scan_rounds", "hcm_log_enabled", "hcm_period")] == [6, False, 3.0]
 
 
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
         ({"wave_periods": 4}, "setting 'wave_periods': there is no such setting"),
-        ({"wave_period": 4.5}, r"'wave_period'.*integer"),
-        ({"relative_gain": "perhaps"}, "'relative_gain'.*boolean"),
-        ({"hcm_eps": "inf"}, "'hcm_eps'.*finite"),
-        ({"eps": -1}, "'eps'.*greater"),
+        ({"scan_rounds": 4.5}, r"'scan_rounds'.*integer"),
+        ({"trubs_method": "perhaps"}, "'trubs_method'.*boolean"),
+        ({"hcm_hiccup": "inf"}, "'hcm_hiccup'.*finite"),
+        ({"eps": 3}, "^setting 'eps' is a constant of the climber now: leave it out$"),
+        ({"hiccup_s": -1}, "'hiccup_s'.*greater"),
     ],
 )
 def test_refused_values_name_the_setting(flags: dict[str, Any], says: str) -> None:
@@ -93,7 +94,7 @@ def test_refused_values_name_the_setting(flags: dict[str, Any], says: str) -> No
         loaded(None, *(f"{name}={value}" for name, value in flags.items()))
 
 
-@pytest.mark.parametrize("assignment", ["hcm_eps", "=3", "hcm_eps=", ""])
+@pytest.mark.parametrize("assignment", ["hcm_hiccup", "=3", "hcm_hiccup=", ""])
 def test_what_is_no_assignment_is_refused(assignment: str) -> None:
     with pytest.raises(SettingError, match="NAME=VALUE"):
         loaded(None, assignment)
@@ -102,32 +103,32 @@ def test_what_is_no_assignment_is_refused(assignment: str) -> None:
 def test_file_is_read_again_only_when_it_has_changed(file: Path) -> None:
     watch = SettingsWatch(ClimbRunSettings.load(file, {}))
     assert watch.changed() is None
-    rewritten(file, "hcm_eps = 6\n")
+    rewritten(file, "hcm_hiccup = 6\n")
     changed = watch.changed()
     assert changed is not None
-    assert changed.hcm_eps == 6.0
+    assert changed.hcm_hiccup == 6.0
     assert watch.changed() is None
 
 
 def test_file_that_changed_before_the_first_look_is_read_again(file: Path) -> None:
     watch = SettingsWatch(ClimbRunSettings.load(file, {}))
-    rewritten(file, "hcm_eps = 6\n")
+    rewritten(file, "hcm_hiccup = 6\n")
     changed = watch.changed()
     assert changed is not None
-    assert changed.hcm_eps == 6.0
+    assert changed.hcm_hiccup == 6.0
 
 
-@pytest.mark.parametrize("text", ["hcm_eps: 3", "nothing = 3", "wave_period = 5"])
+@pytest.mark.parametrize("text", ["hcm_hiccup: 3", "nothing = 3", "wave_period = 8"])
 def test_broken_file_is_said_once_and_read_again_when_repaired(file: Path, text: str) -> None:
     watch = SettingsWatch(ClimbRunSettings.load(file, {}))
     rewritten(file, text)
     with pytest.raises(SettingError):
         watch.changed()
     assert watch.changed() is None
-    rewritten(file, "hcm_eps = 7.0 # repaired")
+    rewritten(file, "hcm_hiccup = 7.0 # repaired")
     repaired = watch.changed()
     assert repaired is not None
-    assert repaired.hcm_eps == 7.0
+    assert repaired.hcm_hiccup == 7.0
 
 
 def test_file_that_is_gone_is_said_once(file: Path) -> None:
@@ -140,10 +141,10 @@ def test_file_that_is_gone_is_said_once(file: Path) -> None:
 
 def test_flags_win_over_a_file_that_changes(file: Path) -> None:
     watch = SettingsWatch(ClimbRunSettings.load(file, {}, ["confidence=3"]))
-    rewritten(file, "hcm_eps = 6\nconfidence = 2.0\n")
+    rewritten(file, "hcm_hiccup = 6\nconfidence = 2.0\n")
     changed = watch.changed()
     assert changed is not None
-    assert (changed.hcm_eps, changed.confidence) == (6.0, 3.0)
+    assert (changed.hcm_hiccup, changed.confidence) == (6.0, 3.0)
 
 
 def test_without_a_file_nothing_changes() -> None:

@@ -22,7 +22,7 @@ LOGGED_RECORDS = 50_000
 
 ENVIRONMENT_PREFIX = "POOLPILOT_CLIMB_"
 
-OF_A_PERIOD = ("period_s", "longest_period_s", "adapt_period")
+OF_A_PERIOD = ("period_s", "longest_period_s")
 """The settings of the climber that --period stands for."""
 
 
@@ -53,8 +53,8 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
         """Puts what --period and --set stand for in the place of what other sources say; --set has the last word."""
         values = dict(given)
         if (period := values.get("period")) is not None:
-            for name, value in zip(OF_A_PERIOD, (period, period, False), strict=True):
-                _put(values, name, value)
+            for name in OF_A_PERIOD:
+                _put(values, name, period)
         for name, value in assigned(cls, values.get("set", ())).items():
             _put(values, name, value)
         return values
@@ -84,7 +84,7 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
 
 def command_defaults(period_s: float) -> dict[str, Any]:
     """What the command sets otherwise than `ClimbSettings`: samples that a server answers within, and a long log."""
-    return {**dict(zip(OF_A_PERIOD, (period_s, period_s, False), strict=True)), "log_limit": LOGGED_RECORDS}
+    return {**dict.fromkeys(OF_A_PERIOD, period_s), "log_limit": LOGGED_RECORDS}
 
 
 def _put(values: dict[str, Any], name: str, value: object) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 import typer.main
 
-from poolpilot.env.program_settings import WITHDRAWN, name_of_today, settings_within
+from poolpilot.env.program_settings import WITHDRAWN, is_constant, name_of_today, settings_within
 from poolpilot.serve.commands.command_line.uses import CATALOGUE
 
 COMMANDS_OF_BEFORE: Mapping[tuple[str, ...], str] = {
@@ -78,6 +78,8 @@ def _flag_of_before(command: str, flag: str) -> str | None:
     switched_off = flag.startswith("--no-")
     name = flag[len("--no-" if switched_off else "--") :].replace("-", "_")
     name = name_of_today(name) or name
+    if is_constant(f"{command}.{name}"):
+        return f"the flag {flag} is a constant of the climber now: leave it out"
     uses = [use for use in CATALOGUE if command and use.startswith(command)]
     if not any(name in _settings_of(use) for use in uses):
         return f"the flag {flag} is no more: {WITHDRAWN[name]}" if name in WITHDRAWN else None

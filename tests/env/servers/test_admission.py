@@ -1,14 +1,13 @@
-"""Admission in the simulated pool through Python: limits that matter, and controllers that look for them."""
+"""Admission in the simulated pool through Python: limits that matter, and what its counters tell."""
 
 import pytest
-from tests.env.climbing.admission_families import ADMISSION_FAMILIES, draw_transactions
+from tests.env.servers.admission_families import ADMISSION_FAMILIES, draw_transactions
 
-from poolpilot.env.climbing.admission import LimitSample, control
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.measures import ADMISSION_COUNTERS, ADMISSION_GAUGES, ADMISSION_HISTOGRAM
-from poolpilot.native_pool import Climber, LivePool
-from poolpilot.native_pool._core import Gradient2Climber, Gradient2Settings, VegasClimber, VegasSettings
+from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.native_pool import LivePool
 from poolpilot.native_pool.simulation import CALIBRATED
 
 each_family = pytest.mark.parametrize("family", ADMISSION_FAMILIES)
@@ -20,7 +19,12 @@ def goodput_per_s(family: str, limit: int, connections: int = 512) -> float:
     server.run_for(0.5)
     before = server.snapshot()
     server.run_for(1.5)
-    return LimitSample.between(before, server.snapshot()).throughput_per_s
+    after = server.snapshot()
+    return rise(before, after, "completed") / (after.time_s - before.time_s)
+
+
+def rise(before: Snapshot, after: Snapshot, name: str) -> float:
+    return after.counters[name] - before.counters[name]
 
 
 @each_family
@@ -56,33 +60,17 @@ def test_both_pools_give_every_name() -> None:
         assert ADMISSION_HISTOGRAM in histograms
 
 
-def test_a_sample_tells_those_inside_and_how_long_they_stay() -> None:
+def test_counters_tell_those_inside_and_how_long_they_stay() -> None:
     workload = draw_transactions(ADMISSION_FAMILIES["latch_convoy"], 1)
     server = SimulatedServer(workload, CALIBRATED, admission_limit=8)
     server.run_for(0.5)
     before = server.snapshot()
     server.run_for(1.0)
-    sample = LimitSample.between(before, server.snapshot())
-    assert sample.limit == 8
-    assert sample.inside == pytest.approx(8.0, rel=0.02)
-    assert sample.latency_s == pytest.approx(sample.inside / sample.throughput_per_s, rel=0.02)
-
-
-@pytest.mark.parametrize(
-    "climber",
-    [
-        Gradient2Climber(Gradient2Settings(), 20, 1, 512),
-        VegasClimber(VegasSettings(), 20, 1, 512),
-    ],
-    ids=["gradient2", "vegas"],
-)
-def test_a_controller_sets_the_limits_it_asks_for_and_does_better_than_none(climber: Climber) -> None:
-    workload = draw_transactions(ADMISSION_FAMILIES["latch_convoy"], 1)
-    server = SimulatedServer(workload, CALIBRATED)
-    samples = control(server, climber, 20, 0.25)
-    assert samples[0].limit == 20
-    assert server.snapshot().gauges["admission_limit"] == climber.size
-    assert samples[-1].throughput_per_s > 1.2 * goodput_per_s("latch_convoy", 0)
+    after = server.snapshot()
+    inside_s = rise(before, after, "admission_inside_us") / 1e6
+    assert after.gauges["admission_limit"] == 8
+    assert inside_s / (after.time_s - before.time_s) == pytest.approx(8.0, rel=0.02)
+    assert rise(before, after, "admission_admitted") == pytest.approx(rise(before, after, "completed"), rel=0.02)
 
 
 def test_a_limit_outside_its_range_is_refused_by_name() -> None:
