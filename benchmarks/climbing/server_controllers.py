@@ -30,29 +30,6 @@ MakeController = Callable[[PoolServer, Objective, int], Controller]
 """Makes a controller for a server; the number seeds what is random in it."""
 
 
-def controllers(training: Sequence[WorkloadSweep], settings: ClimbSettings) -> Mapping[str, MakeController]:
-    """Every controller by name.
-
-    Args:
-        training: Sweeps of other workloads, which predictors learn from; without them those are left out.
-        settings: How our climber samples.
-    """
-    made: dict[str, MakeController] = {SPECTRAL: _climbing(ours(settings.native()))}
-    made |= {name: _climbing(make) for name, make in BASELINES.items()}
-    made |= {
-        "wait_ratio": _advised(WaitRatioFormula(SIZE_GRID)),
-        "little": _advised(LittleFormula(SIZE_GRID)),
-        "usl": lambda server, objective, _: UslController(server.knobs, objective, UslSettings()),
-        "random": lambda server, objective, seed: RandomSearch(_sizes(server), objective, _search(seed)),
-        "bayesian": _bayesian,
-    }
-    if training:
-        made["ottertune"] = _remembering(training)
-        made["nearest"] = _advised(NearestWorkload.fit(training, grid=SIZE_GRID))
-        made["trees"] = _advised(BoostedTrees.fit(training, TreesSettings(), SIZE_GRID))
-    return made
-
-
 def _climbing(make: MakeClimber) -> MakeController:
     def controller(server: PoolServer, objective: Objective, _: int) -> Controller:
         start = server.tuple_in_force()
@@ -105,3 +82,37 @@ def _remembering(training: Sequence[WorkloadSweep]) -> MakeController:
         return BayesianOptimisation(space, objective, settings, memory)
 
     return controller
+
+
+ON_WINDOWS: Mapping[str, MakeController] = {
+    "wait_ratio": _advised(WaitRatioFormula(SIZE_GRID)),
+    "little": _advised(LittleFormula(SIZE_GRID)),
+    "usl": lambda server, objective, _: UslController(server.knobs, objective, UslSettings()),
+    "random": lambda server, objective, seed: RandomSearch(_sizes(server), objective, _search(seed)),
+    "bayesian": _bayesian,
+}
+"""Those that go by windows alone."""
+
+LEARNED: Mapping[str, Callable[[Sequence[WorkloadSweep]], MakeController]] = {
+    "ottertune": _remembering,
+    "nearest": lambda training: _advised(NearestWorkload.fit(training, grid=SIZE_GRID)),
+    "trees": lambda training: _advised(BoostedTrees.fit(training, TreesSettings(), SIZE_GRID)),
+}
+"""Those that learn from sweeps of other workloads first."""
+
+NAMES = (SPECTRAL, *BASELINES, *ON_WINDOWS, *LEARNED)
+"""Every controller that is compared."""
+
+
+def controllers(training: Sequence[WorkloadSweep], settings: ClimbSettings) -> Mapping[str, MakeController]:
+    """Every controller by name.
+
+    Args:
+        training: Sweeps of other workloads, which some learn from.
+        settings: How our climber samples.
+    """
+    climbing = {
+        SPECTRAL: _climbing(ours(settings.native())),
+        **{name: _climbing(make) for name, make in BASELINES.items()},
+    }
+    return {**climbing, **ON_WINDOWS, **{name: learned(training) for name, learned in LEARNED.items()}}

@@ -2,11 +2,11 @@
 
 from climbing import curves, pools
 from climbing.reference_controllers import BASELINES, SPECTRAL
+from climbing.server_controllers import NAMES
 from climbing.summary import summarise
 from harness.experiment import Experiment
 
 ON_CURVES = (SPECTRAL, *BASELINES)
-ON_POOLS = (*ON_CURVES, "wait_ratio", "little", "usl", "random", "bayesian", "ottertune", "nearest", "trees")
 REPEATS = 30
 
 
@@ -29,7 +29,7 @@ EXPERIMENTS = {
         scenarios=pools.PLACES,
         measure=pools.measured,
         summarise=summarise,
-        arms=ON_POOLS,
+        arms=NAMES,
         seeds=(1, 2, 3),
         together=True,
     ),

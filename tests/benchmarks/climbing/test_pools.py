@@ -1,34 +1,44 @@
 """Simulated pools: every controller climbs, the same seed gives the same run, all see the same windows."""
 
+from collections.abc import Iterator, Mapping
+
 import pytest
 
 from climbing import pools
 from climbing.pools import OBJECTIVE, SIZES, landscape, measured
-from harness.experiment import Task
+from climbing.server_controllers import NAMES
+from harness.experiment import Found, Task
 
 PLACE = "sim_hot_latch, from default"
 
 
-@pytest.fixture(autouse=True)
-def one_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Predictors learn from draws of one family, which is soon swept."""
-    monkeypatch.setattr(pools, "FAMILIES", ("sim_hot_latch",))
+def played(arm: str) -> Found:
+    return measured(Task(arm, PLACE, 1, quick=True))
+
+
+@pytest.fixture(scope="module")
+def scores() -> Iterator[Mapping[str, Found]]:
+    """What every controller makes of one pool; predictors learn from draws of one family, which is soon swept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pools, "FAMILIES", ("sim_hot_latch",))
+        pools._controllers.cache_clear()
+        yield {arm: played(arm) for arm in NAMES}
     pools._controllers.cache_clear()
 
 
-def test_every_controller_climbs_a_simulated_pool_and_does_the_same_twice() -> None:
-    tasks = [Task(arm, PLACE, 1, quick=True) for arm in ("spectral", "wait_ratio", "usl", "nearest")]
-    scores = [measured(task) for task in tasks]
-    for found in scores:
-        assert 0.0 <= found["objective_lost"] < 1.0
-        assert 0.0 <= found["end_lost"] < 1.0
-    assert [measured(task) for task in tasks] == scores
+@pytest.mark.parametrize("arm", NAMES)
+def test_every_controller_climbs_a_simulated_pool(scores: Mapping[str, Found], arm: str) -> None:
+    assert 0.0 <= scores[arm]["objective_lost"] < 1.0
+    assert 0.0 <= scores[arm]["end_lost"] < 1.0
 
 
-def test_search_that_remembers_other_draws_differs_from_one_that_does_not() -> None:
-    without, remembering = (measured(Task(arm, PLACE, 1, quick=True)) for arm in ("bayesian", "ottertune"))
-    assert 0.0 <= remembering["objective_lost"] < 1.0
-    assert remembering != without
+@pytest.mark.parametrize("arm", ["spectral", "wait_ratio", "usl", "nearest"])
+def test_controller_does_the_same_twice(scores: Mapping[str, Found], arm: str) -> None:
+    assert played(arm) == scores[arm]
+
+
+def test_search_that_remembers_other_draws_differs_from_one_that_does_not(scores: Mapping[str, Found]) -> None:
+    assert scores["ottertune"] != scores["bayesian"]
 
 
 def test_draws_of_a_family_are_other_workloads_whose_sizes_are_all_told() -> None:
