@@ -16,19 +16,14 @@ from poolpilot.env.environments import CurvePoolEnv, PoolEnv, RecordedPoolEnv, W
 from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.environments.live_pool import LivePoolEnv
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
+from poolpilot.env.registration import DETERMINISTIC, EITHER
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.lab.lab_server import LabPlace
 from poolpilot.lab.mariadb_pool import MariadbPoolEnv
 
 INFO = ["workload", "pool_tuple", "objective", "goodput_per_s", "regret", "oracle", "action_mask"]
 
-IN_VIRTUAL_TIME = (
-    "poolpilot/CurvePool-v0",
-    "poolpilot/Pool-v0",
-    "poolpilot/RecordedPool-v0",
-    "poolpilot/SimulatedPool-v0",
-    "poolpilot/WarmStartClimb-v0",
-)
+IN_VIRTUAL_TIME = (*DETERMINISTIC, *EITHER)
 
 
 @pytest.fixture(params=IN_VIRTUAL_TIME)

@@ -13,7 +13,8 @@ from poolpilot.env import registration
 from poolpilot.env.environments import CurvePoolEnv
 from poolpilot.env.observation import observation_shapes
 
-PAGE = (Path(__file__).parents[3] / "docs/environments.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
 
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
@@ -24,12 +25,22 @@ def test_program_runs(program: str) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
-def test_page_has_every_id_with_its_reward() -> None:
-    for name in (*registration.DETERMINISTIC, *registration.LIVE, *registration.EITHER):
-        assert f"| `{name}` |" in PAGE
-        assert re.search(
-            rf"^\| (\w+, )*{name.removeprefix('poolpilot/').removesuffix('-v0')}(,| \|)", PAGE, re.MULTILINE
-        )
+IDS = registration.DETERMINISTIC | registration.LIVE | registration.EITHER
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_page_has_every_id_with_what_it_takes_and_its_reward(name: str) -> None:
+    short = name.removeprefix("poolpilot/").removesuffix("-v0")
+    rows = re.findall(rf"^\| (?:\w+, )*{short}(?:,| \|).*", PAGE, re.MULTILINE)
+    assert f"| `{name}` |" in PAGE, "the table of ids has no row of it"
+    assert len(rows) == 2, f"the tables of families and of rewards have a row of each id: {rows}"
+
+
+@pytest.mark.parametrize("entry_point", IDS.values())
+def test_reference_has_the_class_of_every_id(entry_point: str) -> None:
+    reference = (ROOT / "docs/reference/environments.md").read_text(encoding="utf-8")
+    row = f"::: {entry_point.replace(':', '.')}"
+    assert f"\n{row}\n" in reference, f"the reference lacks {row}"
 
 
 def test_page_has_every_array_and_every_key_of_the_info() -> None:
