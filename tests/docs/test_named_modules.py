@@ -76,6 +76,16 @@ def test_paths_of_guides_are_there(page: Path) -> None:
     assert sorted(name for name in names if not name.startswith(MADE) and not is_there(name, page)) == []
 
 
+def test_tests_that_pages_name_are_there() -> None:
+    named_tests = {
+        (name, page)
+        for page in DOCS.rglob("*.md")
+        for name in NAMED_PATH.findall(page.read_text(encoding="utf-8"))
+        if name.startswith(("tests/", "native_pool/tests/"))
+    }
+    assert [(name, page.name) for name, page in named_tests if not is_there(name, page)] == []
+
+
 def test_paths_that_went_are_missed() -> None:
     readme = ROOT / "featurizer" / "README.md"
     assert is_there("featurizer/catalogue.py", DOCS / "architecture.md")
