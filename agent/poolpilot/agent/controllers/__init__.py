@@ -1,1 +1,1 @@
-"""A prediction in action: refined by further windows, verified by a climb."""
+"""Controllers that are no search; most are a prediction in action: refined by further windows, verified by a climb."""
