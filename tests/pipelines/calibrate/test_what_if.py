@@ -115,7 +115,7 @@ def test_without_a_grid_the_tuple_in_force_is_checked(profile: Path) -> None:
     ("flags", "refusal"),
     [
         ({"profile": Path("nowhere.json")}, "cannot read the profile nowhere.json"),
-        ({"grid": True, "sizes": (1000,)}, "holds no configuration"),
+        ({"grid": True, "sizes": (1000,)}, "holds nothing that the server"),
         ({"machine": Path("nowhere.json")}, "cannot read the machine nowhere.json"),
         ({"requests": 1}, "requests"),
     ],

@@ -20,7 +20,6 @@ STORE = Path("pipelines/mariadb")
 
 def test_mariadb_has_a_store_of_its_own_everywhere() -> None:
     assert CollectSettings.load(None, {"server": "mariadb"}).store == STORE
-    assert EvaluateSettings.load(None, {"server": "mariadb"}).store == STORE
     assert PromoteSettings.load(None, {"server": "mariadb"}).store == STORE
     train = TrainSettings.load(None, {"server": "mariadb"})
     assert train.store == STORE
