@@ -38,7 +38,7 @@ py::dict to_dict(const ClassReport& report) {
 }
 
 py::dict to_dict(const Report& report) {
-  py::dict classes;
+  const py::dict classes;
   for (const ClassReport& one : report.classes) classes[py::str(one.name)] = to_dict(one);
   return py::dict(
       "time_s"_a = report.time_s, "unexpected"_a = report.unexpected, "backlog"_a = report.backlog,

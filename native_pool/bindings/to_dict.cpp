@@ -20,7 +20,7 @@ PoolTuple tuple_of(const py::kwargs& values) {
 
 py::dict to_dict(const PoolSnapshot& snapshot) {
   using namespace py::literals;
-  py::dict histograms;
+  const py::dict histograms;
   for (const auto& [name, histogram] : snapshot.histograms) {
     const py::array_t<std::int64_t> counts(static_cast<py::ssize_t>(histogram.counts.size()),
                                            histogram.counts.data());

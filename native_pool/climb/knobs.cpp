@@ -144,7 +144,7 @@ void KnobClimber::climb(const Sample& sample) {
 }
 
 // -1 while the knob's wave is low, 1 while it is high.
-double KnobClimber::pattern(std::size_t knob, std::size_t sample) const {
+double KnobClimber::pattern(std::size_t knob, std::size_t sample) {
   const auto half = static_cast<std::size_t>(period(knob)) / 2;
   return sample / half % 2 == 0 ? -1.0 : 1.0;
 }

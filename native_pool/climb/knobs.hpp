@@ -91,7 +91,7 @@ class KnobClimber {
   void restart_higher();
   void measure();
   double residual_variance() const;
-  double pattern(std::size_t knob, std::size_t sample) const;
+  static double pattern(std::size_t knob, std::size_t sample);
   void decide();
   void tell(std::size_t knob);
   void move_all();
@@ -104,7 +104,7 @@ class KnobClimber {
   void begin(Reason reason);
   void place_wave(Knob& knob);
   void ask(int sample);
-  int period(std::size_t knob) const { return kWavePeriod << knob; }
+  static int period(std::size_t knob) { return kWavePeriod << knob; }
   int window() const { return period(knobs_.size() - 1); }
   double lead(std::size_t knob) const { return ratios_[knob] - knobs_[knob].range.price; }
 
