@@ -1,6 +1,8 @@
 """Every method of a live evaluation runs on any machine, as one controller each."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +103,14 @@ def test_every_method_runs_on_any_machine(cpus: int) -> None:
         assert trace.duration_s == pytest.approx(6.0, abs=1.0)
         limits = KnobSpace.stock(cpus)
         assert all(limits.allows(step.pool_tuple) for step in trace.steps)
+
+
+def test_page_says_what_every_method_does() -> None:
+    page = (Path(__file__).parents[4] / "docs/evaluation.md").read_text(encoding="utf-8")
+    methods = methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0)
+    named = {re.sub(r"_\d+$", "_k", name) for name in methods.opened}
+    rows = [row for row in page.splitlines() if row.startswith("| `")]
+    assert {name for name in named if not any(f"`{name}`" in row.split("|")[1] for row in rows)} == set()
 
 
 @pytest.mark.parametrize("name", ["constant_best", "nearest_2", "trees_2", "random_search", "gp_ucb", "refiner_2"])
