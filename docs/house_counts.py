@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 PRODUCT = ("agent", "env", "featurizer", "models", "native_pool", "pipelines", "serve")
 MANUAL = "docs/man/poolpilot.1"
 PREDICT = ["self", "windows", "limits", "objective"]
+TESTS = {"tests", "fuzz"}
 SETTINGS_BASES = ("Settings", "Options", "BaseModel")
 
 
@@ -57,7 +58,7 @@ class Tree:
     def lines(self, folder: str, *suffixes: str, tests: bool = False) -> int:
         """Lines of code of a folder; tests within it only where they are asked for."""
         found = self.files(folder, *suffixes).items()
-        return sum(text.count("\n") for name, text in found if tests or "tests" not in PurePosixPath(name).parts)
+        return sum(text.count("\n") for name, text in found if tests or TESTS.isdisjoint(PurePosixPath(name).parts))
 
     @cached_property
     def modules(self) -> dict[str, ast.Module]:
