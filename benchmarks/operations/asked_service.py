@@ -43,7 +43,7 @@ UNLIMITED = {
     "rate_per_s": 1e6,
     "rate_burst": 1_000_000,
     # On a machine that is kept busy by others the client may not come to ask again within seconds.
-    **dict.fromkeys(("header_timeout_s", "body_timeout_s", "keep_alive_s"), 600),
+    **dict.fromkeys(("header_timeout_s", "body_timeout_s"), 600),
 }
 
 

@@ -135,17 +135,26 @@ def running_service(
     outcomes: OutcomeLog | None = None,
     **values: object,
 ) -> Iterator[Service]:
-    """Runs a service with some settings in a thread, on whatever port is free."""
+    """Runs a service with some settings until the block ends."""
+    service, end, thread = begun_service(predictor, outcomes=outcomes, **values)
+    try:
+        yield service
+    finally:
+        end()
+        thread.join()
+
+
+def begun_service(
+    predictor: Advisor, *, outcomes: OutcomeLog | None = None, **values: object
+) -> tuple[Service, Callable[[], None], threading.Thread]:
+    """Begins a service in a thread, on whatever port is free; gives what ends it, too."""
     settings = ServeSettings.load(None, values)
-    listener = listening_socket("127.0.0.1", 0)
+    listener = listening_socket("127.0.0.1", 0, read_s=settings.read_timeout_s)
+    address = listener.getsockname()
     server = http_server(create_app(predictor, settings, outcomes=outcomes), settings)
     thread = threading.Thread(target=server.run, args=(listener,))
     thread.start()
-    try:
-        yield Service(listener.getsockname(), "http" if settings.tls_certificate is None else "https")
-    finally:
-        server.end()
-        thread.join()
+    return Service(address, "http" if settings.tls_certificate is None else "https"), server.end, thread
 
 
 @pytest.fixture

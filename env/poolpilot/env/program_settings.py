@@ -61,6 +61,8 @@ _ONE_PROCESS = "one process serves: run several services behind a balancer, each
 _ON_FILES = "evaluate measures on a MariaDB where a workload file says so, with --workloads FOLDER"
 
 WITHDRAWN = {
+    "connection_limit": "header_timeout_s ends idle clients, and a proxy limits their number, see docs/service.md",
+    "keep_alive_s": "header_timeout_s is the time between two requests too",
     "live": _ON_FILES,
     "live_cells": _ON_FILES,
     "openapi": "docs/service.md describes the service",

@@ -3,7 +3,6 @@
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -11,7 +10,6 @@ import pytest
 from tests.serve.page.conftest import WrittenLog
 
 from poolpilot.errors import ServerError
-from poolpilot.serve.page import page_server
 from poolpilot.serve.page.page_server import PageServer
 
 
@@ -53,8 +51,7 @@ def test_port_in_use_is_one_sentence_with_the_option(tmp_path: Path) -> None:
             PageServer(tmp_path, port, "--page")
 
 
-def test_client_that_sends_nothing_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_server, "LIMITS", replace(page_server.LIMITS, most=4))
+def test_client_that_sends_nothing_holds_nobody_up(tmp_path: Path) -> None:
     server = PageServer(tmp_path, 0)
     with server.running():
         idle = [socket.create_connection(("127.0.0.1", port_of(server)), timeout=10.0) for _ in range(12)]

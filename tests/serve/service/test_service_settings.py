@@ -18,15 +18,15 @@ CLASSES_BY_NAME = 8
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "serve.toml"
-    path.write_text("port = 1111\nkeep_alive_s = 7\nconcurrency_limit = 9\n", encoding="utf-8")
+    path.write_text("port = 1111\nrate_burst = 7\nconcurrency_limit = 9\n", encoding="utf-8")
     return path
 
 
 def test_flags_win_over_environment_over_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POOLPILOT_SERVE_KEEP_ALIVE_S", "8")
+    monkeypatch.setenv("POOLPILOT_SERVE_RATE_BURST", "8")
     monkeypatch.setenv("POOLPILOT_SERVE_PORT", "2222")
     settings = ServeSettings.load(file, {"port": 3333, "host": None})
-    assert (settings.port, settings.keep_alive_s, settings.concurrency_limit) == (3333, 8, 9)
+    assert (settings.port, settings.rate_burst, settings.concurrency_limit) == (3333, 8, 9)
     assert settings.host == "127.0.0.1"
 
 

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import create_page
-from poolpilot.serve.service.connections.asgi_server import AsgiServer
-from poolpilot.serve.service.connections.http_connection import ConnectionLimits
-from poolpilot.serve.service.http_server import listening_socket
+from poolpilot.serve.service.http_server import HttpServer, Patience, listening_socket
 
 if TYPE_CHECKING:
     from poolpilot.serve.page.play.playground import Playground
 
 LOOPBACK = "127.0.0.1"
 
-LIMITS = ConnectionLimits(most=64, header_s=10.0, read_s=10.0, keep_alive_s=30.0, grace_s=1.0)
+PATIENCE = Patience(header_s=10.0, grace_s=1.0)
 
 ENDS_WITHIN_S = 5.0
 
@@ -42,7 +40,7 @@ class PageServer:
         self._listener = listening_socket(LOOPBACK, port, f"name another with {option}")
         self.url = f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
         self._servers = FollowedServers(folder)
-        self._server = AsgiServer(create_page(self._servers, _playground() if plays else None), LIMITS)
+        self._server = HttpServer(create_page(self._servers, _playground() if plays else None), PATIENCE)
 
     def run(self) -> None:
         """Serves until it is interrupted or ended."""

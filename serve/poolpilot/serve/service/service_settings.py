@@ -51,18 +51,16 @@ class ServeSettings(ProgramSettings):
     )
     body_limit_bytes: int = Field(default=262_144, ge=1024, description="Largest request body accepted.")
     header_timeout_s: float = Field(
-        default=5.0, gt=0.0, description="Time a client has to send the headers of a request, from its first moment on."
+        default=5.0,
+        gt=0.0,
+        description="Time a client has for a handshake, and for the headers of a request after its last answer.",
     )
     read_timeout_s: float = Field(
         default=10.0, gt=0.0, description="Time a client may leave answers unread before its connection is ended."
     )
     body_timeout_s: float = Field(default=5.0, gt=0.0, description="Time a client has to send its body.")
-    keep_alive_s: int = Field(default=5, ge=1, description="Time an idle connection is kept.")
     concurrency_limit: int = Field(
         default=64, ge=1, description="Requests in work above this are told 'unavailable', those for the health not."
-    )
-    connection_limit: int = Field(
-        default=512, ge=1, description="Connections open at once; above it the longest idle one gives way."
     )
     rate_per_s: float = Field(
         default=1000.0, gt=0.0, description="Requests a second of one token, or of one address where there are none."

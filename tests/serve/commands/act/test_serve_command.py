@@ -1,6 +1,5 @@
 """`poolpilot serve`: it starts on loopback or says in one sentence why not."""
 
-import resource
 import signal
 import socket
 import threading
@@ -14,7 +13,7 @@ import pytest
 from poolpilot.errors import ServerError
 from poolpilot.models.advisor.advisor import Advisor
 from poolpilot.serve.service import http_server
-from poolpilot.serve.service.http_server import check_descriptors, listening_socket
+from poolpilot.serve.service.http_server import listening_socket
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 
 
@@ -65,13 +64,6 @@ def test_folder_of_outcomes_of_another_service_is_one_sentence(invoke: Callable[
     assert "another process keeps outcomes" in result.err
 
 
-def test_too_few_descriptors_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (100, 100))
-    check_descriptors(36)
-    with pytest.raises(ServerError, match=r"100 allowed, 101 needed.*ulimit -n 101"):
-        check_descriptors(37)
-
-
 def test_small_answers_are_not_held_back_for_acknowledgements() -> None:
     with listening_socket("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         accepted, _ = listener.accept()
@@ -90,7 +82,7 @@ def test_answers_over_a_real_socket_until_interrupted(
     invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, request_values: dict[str, Any]
 ) -> None:
     listener = listening_socket("127.0.0.1", 0)
-    monkeypatch.setattr(http_server, "listening_socket", lambda *_: listener)
+    monkeypatch.setattr(http_server, "listening_socket", lambda *_, **__: listener)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     answers: list[httpx2.Response] = []
 

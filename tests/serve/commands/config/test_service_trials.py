@@ -44,7 +44,7 @@ def test_file_of_a_service_is_explained(tmp_path: Path, capsys: pytest.CaptureFi
     assert "port = 0 (file; allowed: at least 0, at most 65535)" in said
     assert "rate_per_s = 5 (file; allowed: more than 0)" in said
     assert "what ships loads" in said
-    assert "keep_alive_s" not in said
+    assert "rate_burst" not in said
     found = json.loads(written.read_text(encoding="utf-8"))
     assert [row["name"] for row in found["settings"]] == [*ServeSettings.model_fields]
     assert [trial["name"] for trial in found["trials"]] == ["model", "port"]

@@ -15,7 +15,7 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
         ArtefactError: A model is missing or damaged.
         SettingError: The file of tokens is refused.
         StoreError: The folder of outcomes cannot be written, or somebody else writes to it.
-        ServerError: The address cannot be bound, a file of TLS is of no use, or there are too few descriptors.
+        ServerError: The address cannot be bound, or a file of TLS is of no use.
     """
     import logging
     import signal
@@ -28,6 +28,7 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
         # What it asks for happens anyway: all is loaded from here on. The server has a handler of its own later.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # else who leaves has a line for each answer not taken along
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
@@ -43,7 +44,7 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     import typer
 
     from poolpilot.serve.service.application import create_app
-    from poolpilot.serve.service.http_server import check_descriptors, http_server, listening_socket
+    from poolpilot.serve.service.http_server import http_server, listening_socket
     from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
     from poolpilot.serve.service.watch.model_watch import ModelWatch
 
@@ -54,8 +55,8 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     application = create_app(Advisor.load(settings.model), settings, outcomes=outcomes)
     server = http_server(application, settings)
     gc.freeze()  # the models stay: no collection need look at them
-    check_descriptors(settings.connection_limit)
-    listener = opened.enter_context(listening_socket(settings.host, settings.port))
+    bound = listening_socket(settings.host, settings.port, read_s=settings.read_timeout_s)
+    listener = opened.enter_context(bound)
     address, bound_port = listener.getsockname()[:2]
     shown = f"[{address}]" if ":" in address else address
     scheme = "http" if settings.tls_certificate is None else "https"

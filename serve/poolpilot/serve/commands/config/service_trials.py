@@ -15,7 +15,8 @@ def service_trials(settings: ServeSettings) -> Iterator[AccountTrial]:
     nothing, and then neither does a folder that somebody keeps outcomes in.
     """
     from poolpilot.serve.service.access.bearer_tokens import BearerTokens  # nobody else pays for a web server
-    from poolpilot.serve.service.http_server import listening_socket, tls_of
+    from poolpilot.serve.service.http_server import listening_socket
+    from poolpilot.serve.service.renewed_tls import tls_of
 
     model = f"{settings.model or 'what ships'} loads"
     yield AccountTrial.of("model", model, lambda: Model.load(settings.model))

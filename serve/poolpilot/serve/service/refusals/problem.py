@@ -17,7 +17,6 @@ Reason = Literal[
     "too_large",
     "too_slow",
     "client_left",
-    "bad_http",
     "no_such_path",
     "no_such_method",
     "taken_id",
@@ -40,7 +39,7 @@ Reason = Literal[
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 _BY_STATUS: Mapping[int, tuple[Reason, ...]] = {
-    400: ("client_left", "bad_http"),
+    400: ("client_left",),
     401: ("no_token", "unknown_token"),
     403: ("wrong_scope", "from_a_page", "not_loopback"),
     404: ("no_such_path", "no_such_server", "keeps_no_outcomes"),

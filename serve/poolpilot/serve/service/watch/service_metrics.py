@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.advice.prediction import Verdict
-from poolpilot.serve.service.refusals.problem import REASONS, Problem, Reason
+from poolpilot.serve.service.refusals.problem import REASONS, Reason
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -57,10 +57,6 @@ class ServiceMetrics:
         times.observe(seconds)
         if refused is not None:
             self._refusals.labels(refused).inc()
-
-    def refused_outside(self, problem: Problem) -> None:
-        """Counts the answer to what never reached the application."""
-        self.answered(OTHER_PATHS, problem.status, 0.0, problem.reason)
 
     def predicted(self, server_kind: ServerKind, verdict: Verdict) -> None:
         """Counts a prediction."""
