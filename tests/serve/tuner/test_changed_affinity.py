@@ -27,26 +27,30 @@ from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
 MOST_TURNS = 60
 
+CLIENTS = 8
+
 
 @pytest.fixture
 def busy(lab: Lab) -> Iterator[MariadbServer]:
-    """A server with a client that sends statement after statement."""
+    """A server with clients whose statements queue for its processors: where nothing waits nothing is tried."""
     account, ended = Dsn(defaults_file=lab.defaults_file).account(), threading.Event()
 
     def send() -> None:
         with Session(lab.root) as client:
             while not ended.is_set():
-                client.rows("SELECT 1")
+                client.rows("SELECT BENCHMARK(10000, SHA1('a'))")
 
-    sender = threading.Thread(target=send)
+    senders = [threading.Thread(target=send) for _ in range(CLIENTS)]
     with MariadbServer(account) as server:
         first = server.tuple_in_force()
-        sender.start()
+        for sender in senders:
+            sender.start()
         try:
             yield server
         finally:
             ended.set()
-            sender.join()
+            for sender in senders:
+                sender.join()
             server.put_back(first)
 
 

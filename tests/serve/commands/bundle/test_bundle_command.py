@@ -100,7 +100,7 @@ SECRETS = {
     "named_defaults": "drossel#fink",
     "dsn": "fink-17",
     "token": "wM3kQ0x8v2TtqL5mN7pR1wYcUeHaJdSf",
-    "environment": "star",
+    "environment": "kiwi",
     "toml": "meise\\und spatz",
     "toml_url": "rotkehlchen",
     "statement": "zaunkoenig",
