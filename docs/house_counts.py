@@ -6,7 +6,6 @@ A row for each count. `--against` counts an earlier commit beside this one. Noth
 flags are those of the manual page, the rest is read from the syntax. Outside a clone it ends with 1.
 """
 
-import argparse
 import ast
 import re
 import subprocess
@@ -14,9 +13,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-ROOT = Path(__file__).parent.parent
+from word_count import ROOT, git, told
+
 PRODUCT = ("agent", "env", "featurizer", "models", "native_pool", "pipelines", "serve")
 MANUAL = "docs/man/poolpilot.1"
 PREDICT = ["self", "windows", "limits", "objective"]
@@ -37,13 +37,13 @@ class Tree:
     @classmethod
     def now(cls) -> "Tree":
         """The work tree: all that git knows or would add."""
-        listed = _git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+        listed = git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
         return cls({name: _text((ROOT / name).read_bytes()) for name in listed if (ROOT / name).is_file()})
 
     @classmethod
     def at(cls, revision: str) -> "Tree":
         """An earlier commit."""
-        blobs = [line.split(maxsplit=4) for line in _git("ls-tree", "-r", "-l", revision).splitlines()]
+        blobs = [line.split(maxsplit=4) for line in git("ls-tree", "-r", "-l", revision).splitlines()]
         wanted = {path: blob for _, kind, blob, _, path in blobs if kind == "blob"}
         process = ["git", "cat-file", "--batch"]
         asked = "\n".join(wanted.values()).encode()
@@ -151,10 +151,6 @@ def _blobs(answer: bytes) -> Iterator[str]:
         place += size + 1
 
 
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-
-
 def report(now: Mapping[str, int], before: Mapping[str, int] | None) -> Iterator[str]:
     """The table, a line a count."""
     yield f"{'' if before is None else 'before':>10} {'now':>10}   count"
@@ -162,19 +158,11 @@ def report(now: Mapping[str, int], before: Mapping[str, int] | None) -> Iterator
         yield f"{'' if before is None else f'{before[name]:,}':>10} {now[name]:>10,}   {name}"
 
 
-def main() -> int:
-    """Prints the table; returns 1 where git cannot be asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--against", metavar="REVISION", help="an earlier commit to count beside this one")
-    revision = parser.parse_args().against
-    try:
-        before = None if revision is None else dict(Tree.at(revision).counts())
-        print("\n".join(report(dict(Tree.now().counts()), before)))
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"house_counts: git cannot be asked: {error}", file=sys.stderr)
-        return 1
-    return 0
+def lines_of(revision: str | None) -> Iterator[str]:
+    """The table, beside the counts of an earlier commit."""
+    before = None if revision is None else dict(Tree.at(revision).counts())
+    return report(dict(Tree.now().counts()), before)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(__doc__, "files", lines_of))

@@ -11,7 +11,7 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -100,17 +100,18 @@ def sentences_of(page: str) -> Iterator[str]:
 
 def pages_now() -> dict[str, str]:
     """All pages of the work tree that git knows or would add, by their path."""
-    listed = _git("ls-files", "--cached", "--others", "--exclude-standard", "*.md").split()
+    listed = git("ls-files", "--cached", "--others", "--exclude-standard", "*.md").split()
     return {name: (ROOT / name).read_text(encoding="utf-8") for name in sorted(set(listed)) if (ROOT / name).is_file()}
 
 
 def pages_at(revision: str) -> dict[str, str]:
     """All pages of a commit, by their path."""
-    listed = _git("ls-tree", "-r", "--name-only", revision).split()
-    return {name: _git("show", f"{revision}:{name}") for name in listed if name.endswith(".md")}
+    listed = git("ls-tree", "-r", "--name-only", revision).split()
+    return {name: git("show", f"{revision}:{name}") for name in listed if name.endswith(".md")}
 
 
-def _git(*arguments: str) -> str:
+def git(*arguments: str) -> str:
+    """What git answers."""
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
@@ -134,24 +135,36 @@ def report(now: Mapping[str, PageCount], before: Mapping[str, PageCount] | None)
         yield f"{sums[0].row()}   {sums[1].row() if before is not None else ''}   {name}"
 
 
-def main() -> int:
-    """Prints the table; returns 1 where git cannot be asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def told(usage: str, counted: str, lines: Callable[[str | None], Iterable[str]]) -> int:
+    """Prints what a count finds, beside an earlier commit where one is named; returns 1 where git cannot be asked.
+
+    Args:
+        usage: What the program does.
+        counted: What git is asked for, as people call it.
+        lines: The table, given the earlier commit.
+    """
+    parser = argparse.ArgumentParser(description=usage, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", metavar="REVISION", help="an earlier commit to count beside this one")
     revision = parser.parse_args().against
     try:
-        before = None if revision is None else counts_of(pages_at(revision))
-        now = counts_of(pages_now())
+        table = "\n".join(lines(revision))
     except FileNotFoundError:
-        print("the count asks git for the pages: install git", file=sys.stderr)
+        print(f"the count asks git for the {counted}: install git", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:
-        said = (error.stderr.strip().splitlines() or ["git ended with an error"])[-1]
-        print(f"the count asks git for the pages, in a clone of the repository: {said}", file=sys.stderr)
+        heard = error.stderr if isinstance(error.stderr, str) else error.stderr.decode(errors="replace")
+        said = (heard.strip().splitlines() or ["git ended with an error"])[-1]
+        print(f"the count asks git for the {counted}, in a clone of the repository: {said}", file=sys.stderr)
         return 1
-    print("\n".join(report(now, before)))
+    print(table)
     return 0
 
 
+def lines_of(revision: str | None) -> Iterator[str]:
+    """The table of the pages, beside those of an earlier commit."""
+    before = None if revision is None else counts_of(pages_at(revision))
+    return report(counts_of(pages_now()), before)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(__doc__, "pages", lines_of))
