@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import Annotated
 
 import typer
+import typer.main
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.errors import PoolPilotError
@@ -92,12 +93,13 @@ def options(
 
 def main() -> None:
     """Runs the command; an error is one sentence on stderr, and a traceback is for who asks for it."""
-    if (refusal := refusal_of_before(sys.argv[1:], build())) is not None:
-        sys.stderr.write(f"poolpilot: {refusal}\n")
-        sys.exit(2)
     try:
         with Interrupts(patient=False):  # else SIGTERM and SIGHUP would leave behind what a command has started
-            build()()
+            command = typer.main.get_command(build())
+            if (refusal := refusal_of_before(sys.argv[1:], command)) is not None:
+                sys.stderr.write(f"poolpilot: {refusal}\n")
+                sys.exit(2)
+            command()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:  # whatever it is, an operator gets a sentence

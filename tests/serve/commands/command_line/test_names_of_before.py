@@ -93,7 +93,7 @@ def test_a_flag_of_before_is_refused_with_what_does_the_same_today(
     invoke: Invoke, line: str, told: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if told is None:
-        assert refusal_of_before(line.split(), build()) is None, "it never was one, or still is"
+        assert refusal_of_before(line.split(), typer.main.get_command(build())) is None, "it never was one, or still is"
         return
     monkeypatch.setenv("POOLPILOT_TUNE_NO_SUCH_SETTING", "1")  # what else is wrong is not looked at
     result = invoke(*line.split())
@@ -112,7 +112,7 @@ def settings_of_uses() -> Iterator[tuple[str, str, FieldInfo]]:
 def test_every_flag_of_before_is_refused_or_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, every setting was a flag, its name with dots and hyphens; of a switch there was one to take it off."""
     monkeypatch.setattr("typer.main.get_command", cache(typer.main.get_command))
-    app, looked_at = build(), 0
+    program, looked_at = typer.main.get_command(build()), 0
     for use, name, field in settings_of_uses():
         called, command = command_of(use)
         known = flags_of(command)
@@ -120,7 +120,7 @@ def test_every_flag_of_before_is_refused_or_still_one(monkeypatch: pytest.Monkey
             flag = begins + name.replace("_", "-")
             if flag in known or name in ("dsn", "folders", "query", "set"):
                 continue
-            refusal = refusal_of_before([*use.split(), flag], app)
+            refusal = refusal_of_before([*use.split(), flag], program)
             assert refusal is not None, (use, flag)
             if (called, flag) not in FLAGS_OF_BEFORE:
                 assert f"write --set {name}={value}, or {name} in the file of --config" in refusal
@@ -133,7 +133,7 @@ def test_every_renamed_setting_leads_to_its_name_of_today(before: str, today: st
     use = next(use for use, name, _ in settings_of_uses() if name.endswith(today))
     within = next(name for one, name, _ in settings_of_uses() if one == use and name.endswith(today))
     flag = "--" + within.removesuffix(today).replace("_", "-") + before.replace("_", "-")
-    refusal = refusal_of_before([*use.split(), flag], build())
+    refusal = refusal_of_before([*use.split(), flag], typer.main.get_command(build()))
     assert refusal is not None
     assert f"--set {within}=VALUE" in refusal
 
@@ -142,4 +142,4 @@ def test_every_renamed_setting_leads_to_its_name_of_today(before: str, today: st
     "line", ["", "--help", "--version", "nonsense", "nonsense --set x", "mariadb", "climb --help", "lab", "lab --help"]
 )
 def test_what_never_was_otherwise_is_let_through(line: str) -> None:
-    assert refusal_of_before(line.split(), build()) is None
+    assert refusal_of_before(line.split(), typer.main.get_command(build())) is None

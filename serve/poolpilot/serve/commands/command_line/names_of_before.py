@@ -3,9 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import typer
-import typer.main
-
 from poolpilot.env.program_settings import WITHDRAWN, is_constant, name_of_today, settings_within
 from poolpilot.serve.commands.command_line.uses import CATALOGUE
 
@@ -43,25 +40,25 @@ FLAGS_OF_BEFORE: Mapping[tuple[str, str], str] = {
 """Those that are no setting of their name: what does the same today."""
 
 
-def refusal_of_before(arguments: Sequence[str], app: typer.Typer) -> str | None:
+def refusal_of_before(arguments: Sequence[str], program: Any) -> str | None:
     """The sentence for a line with a command or a flag of before; None for all others.
 
     Args:
         arguments: What stands behind `poolpilot`.
-        app: The command as it is today.
+        program: The command as it is today, with its sub-commands.
     """
     for words, today in COMMANDS_OF_BEFORE.items():
         if tuple(arguments[: len(words)]) == words:
             return f"`poolpilot {' '.join(words)}` is called `poolpilot {today}` now"
-    command, use = _command_of(arguments, app)
+    command, use = _command_of(arguments, program)
     known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     flags = (word.partition("=")[0] for word in arguments if word.startswith("--"))
     return next(filter(None, (_flag_of_before(use, flag) for flag in flags if flag not in {*known, "--help"})), None)
 
 
-def _command_of(arguments: Sequence[str], app: typer.Typer) -> tuple[Any, str]:
+def _command_of(arguments: Sequence[str], program: Any) -> tuple[Any, str]:
     """The command that a line names, and its name."""
-    command: Any = typer.main.get_command(app)
+    command = program
     names: list[str] = []
     for word in arguments:
         if word not in getattr(command, "commands", {}):
